@@ -34,7 +34,10 @@ test: ## install what the tests need and run everything
 fuzz: ## run the parsers on many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: build ## many simulation runs (SEEDS=first:count; DEBUG_SEEDS in the build with assertions; SHARED_SEEDS of shared rows), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), power failures (POWER_IMAGES=200), failing disks (DISK_FAULTS=150), SAME_LISTS=20000 queries on SQLite and PostgreSQL, IDENTITIES=10000 with 300 users (STORE_USERS) and TABLES=1000, the package
+# Proxies, requests a second that the backend takes, and seconds of outage.
+fleets = 10000:500:3600,100000:5000:3600
+
+soak: build ## many simulation runs (SEEDS=first:count; DEBUG_SEEDS in the build with assertions; SHARED_SEEDS of shared rows), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), power failures (POWER_IMAGES=200), failing disks (DISK_FAULTS=150), NODES_ROUNDS=50 of nodes on a failing PostgreSQL with NODES_PROXIES=20, SAME_LISTS=20000 queries on SQLite and PostgreSQL, FLEETS of 10,000 and 100,000 proxies that return, IDENTITIES=10000 with 300 users (STORE_USERS) and TABLES=1000, the package
 	@scripts/setup soak
 	@swift build --build-tests
 	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
@@ -42,7 +45,9 @@ soak: build ## many simulation runs (SEEDS=first:count; DEBUG_SEEDS in the build
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py
 	@POWER_IMAGES=$(or $(POWER_IMAGES),200) POWER_SEED=$(or $(POWER_SEED),$$(date +%s)) DISK_FAULTS=$(or $(DISK_FAULTS),150) DISK_SEED=$(or $(DISK_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_power_failure.py Tests/Live/test_disk_faults.py
+	@NODES_ROUNDS=$(or $(NODES_ROUNDS),50) NODES_PROXIES=$(or $(NODES_PROXIES),20) NODES_SEED=$(or $(NODES_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_nodes.py
 	@SAME_LISTS=$(or $(SAME_LISTS),20000) swift test --skip-build --filter SameListsTests
+	@FLEETS=$(or $(FLEETS),$(fleets)) FLEET_PICTURES=$(CURDIR)/docs/images swift test --skip-build --filter FleetTests
 	@STORE_USERS=$(or $(STORE_USERS),300) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Live/test_stores.py
 	@IDENTITIES=$(or $(IDENTITIES),10000) TABLES=$(or $(TABLES),1000) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak
 

@@ -18,6 +18,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 // No target imports these. SwiftPM warns about a package of which no target uses a product.
@@ -78,7 +79,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Backend",
-            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", "PostgreSQL", httpTypes],
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "Storage", "PostgreSQL", httpTypes, crypto,
+                cryptoExtras,
+            ],
             resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Simulator",
@@ -140,6 +144,7 @@ let package = Package(
             name: "BackendTests",
             dependencies: [
                 "Backend", "PostgreSQL", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                crypto, cryptoExtras,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(

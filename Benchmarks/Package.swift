@@ -17,9 +17,11 @@ let cSettings: [CSetting] = [
 ]
 
 /// A program of one C file.
-func bare(_ name: String, _ libraries: [String]) -> Target {
+func bare(
+    _ name: String, _ libraries: [String], dependencies: [Target.Dependency] = []
+) -> Target {
     .executableTarget(
-        name: name, cSettings: cSettings,
+        name: name, dependencies: dependencies, cSettings: cSettings,
         linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
@@ -34,6 +36,7 @@ let package = Package(
         .executable(name: "bench", targets: ["bench"]),
         .library(name: "slow-fsync", type: .dynamic, targets: ["slow-fsync"]),
         .library(name: "query-tap", type: .dynamic, targets: ["query-tap"]),
+        .library(name: "slow-line", type: .dynamic, targets: ["slow-line"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
@@ -45,7 +48,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser")
             ],
             swiftSettings: swiftSettings),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         bare("bare-server", ["microhttpd", "sqlite3"]),
+        bare(
+            "bare-backend", ["microhttpd", "pthread", "sqlite3"], dependencies: ["CPostgreSQL"]),
         bare("bare-insert", ["sqlite3"]),
         bare("bare-push", ["curl", "pthread", "sqlite3"]),
         bare("bare-grow", ["sqlite3"]),
@@ -55,5 +61,6 @@ let package = Package(
         bare("cold-start", []),
         shim("slow-fsync"),
         shim("query-tap"),
+        shim("slow-line"),
     ]
 )

@@ -11,8 +11,18 @@ import time
 import requests
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Taken out, since a program warns of variables with its name that it does not know.
-BINARY = pathlib.Path(os.environ.pop("UNDERSTUDY_BINARY", ROOT / ".build/release/understudy"))
+
+
+def setting(name, default=None):
+    """A setting of the tests by environment variable. Programs that the tests start do not get it, since it would
+    be a setting of theirs; processes that pytest starts to run tests do."""
+    value = os.environ.pop(name, None) or os.environ.get(f"TESTS_{name}")
+    if value:
+        os.environ[f"TESTS_{name}"] = value
+    return value or default
+
+
+BINARY = pathlib.Path(setting("UNDERSTUDY_BINARY", ROOT / ".build/release/understudy"))
 OUTPUT = ROOT / "Tests/output"
 ZUMO = {"ZUMO-API-VERSION": "2.0.0"}
 

@@ -16,6 +16,26 @@ enum Limits {
     static let retrySeconds = 1
     /// How long a request waits for a thread of the storage, in seconds.
     static let queuedSeconds = 15
+    /// The longest token of a user, in bytes.
+    static let tokenBytes = 16 << 10
+    /// The longest id of a user, the name of its provider included, in bytes.
+    static let userBytes = 255
+    /// The shortest secret that signs tokens, and the shortest token of the administrator, in bytes.
+    static let sharedKeyBytes = 32
+    /// The shortest RSA key that verifies tokens, in bits (RFC 7518, section 3.3).
+    static let rsaKeyBits = 2048
+    /// By how many seconds clocks may be said to differ.
+    static let clockSkewSeconds: Int64 = 300
+    /// For how many hours a token of this site may be said to hold: 30 days.
+    static let tokenHours: Int64 = 720
+    /// How many tables the metrics name; the requests on others are counted together.
+    static let meteredTables = 500
+    /// The room for requests that a budget keeps while none come, in milliseconds of its rate.
+    static let budgetBurstMilliseconds = 250.0
+    /// The part of a budget's rate at which refused clients are told to return.
+    static let returnShare = 0.25
+    /// The longest that a budget tells a client to stay away, in seconds.
+    static let budgetWaitSeconds = 600
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.

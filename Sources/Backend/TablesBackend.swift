@@ -15,6 +15,9 @@ public final class TablesBackend: Sendable {
     let clock: @Sendable () -> Instant
     let random: SharedRandom
     let control: Mutex<Control>
+    let meter = RequestMeter()
+    let isDraining = Atomic<Bool>(false)
+    let currentAccess = Mutex<BackendAccess?>(nil)
     /// Where tasks ask a storage that runs on its callers' threads.
     let askers = DispatchQueue(label: "understudy.backend.askers")
 
@@ -61,16 +64,22 @@ public final class TablesBackend: Sendable {
         self.clock = clock
         self.random = SharedRandom(random)
         profile = Profile(options)
-        control = Mutex(Control())
+        control = Mutex(
+            Control(budget: options.requestsPerSecond.map(RequestBudget.init(requestsPerSecond:))))
         for (name, table) in options.tables { try storage.declare(name, table) }
     }
 }
 
 extension TablesBackend: HTTPHandler {
-    /// Takes any head; the body is bounded. The control paths are asked by a name of this machine
+    /// Takes any head; the body is bounded. Where tokens are verified, what is the administrator's is
+    /// refused here to others. Elsewhere the control paths are asked by a name of this machine
     /// alone: a web page may have led another one here.
     public func admit(_ request: Request) -> Admission {
-        if options.servesFaults, Call(request).isControl, !isOwnName(request) {
+        let call = Call(request)
+        if verifiesTokens {
+            // Before a long body of someone who may not send it is read.
+            if let refusal = accessRefusal(call) { return .refuse(refusal) }
+        } else if options.servesFaults, call.isControl, !isOwnName(request) {
             return .refuse(
                 Response(
                     status: .misdirectedRequest, headerFields: [.contentType: "application/json"],
@@ -84,33 +93,53 @@ extension TablesBackend: HTTPHandler {
     /// Answers a request on the server's own thread, or later: when the faults have it wait, and where the
     /// storage has threads of its own.
     public func handle(_ request: Request) -> Answer {
-        let call = Call(request)
-        if case .ownThreads(let submit) = storage.place { return later(call, submit) }
-        if let answer = controlAnswer(call) { return .now(answer) }
+        let began = ContinuousClock.now
+        // No signature is verified of a request that the budget has no room for.
+        let unverified = Call(request)
+        let overload = budgetRefusal(unverified)
+        let call = overload == nil ? withSender(unverified) : unverified
+        let finish: @Sendable (Response) -> Response = { response in
+            let time = began.duration(to: .now) / .seconds(1)
+            self.meter.add(call, status: response.head.status.code, seconds: time)
+            return self.leadAway(response)
+        }
+        if let refusal = overload ?? accessRefusal(call) { return .now(finish(refusal)) }
+        if case .ownThreads(let submit) = storage.place { return later(call, submit, finish) }
+        if let answer = healthAnswer(call) ?? controlAnswer(call) { return .now(answer) }
         let plan = plan(call)
-        guard plan.latencyMilliseconds > 0 else { return .now(serve(call, plan.fault)) }
+        guard plan.latencyMilliseconds > 0 else { return .now(finish(serve(call, plan.fault))) }
         return .later { reply in
-            Self.after(plan.latencyMilliseconds) { reply(self.serve(call, plan.fault)) }
+            Self.after(plan.latencyMilliseconds) { reply(finish(self.serve(call, plan.fault))) }
         }
     }
 
     private func later(
-        _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool
+        _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,
+        _ finish: @escaping @Sendable (Response) -> Response
     ) -> Answer {
-        .later { reply in
+        // What says how it stands with the pool cannot wait for the pool.
+        if let health = Health(call), health != .ready || isLeaving, let answer = healthAnswer(call)
+        {
+            return .now(answer)
+        }
+        return .later { reply in
             let serve: @Sendable (FaultPlan) -> Void = { plan in
                 let asked = ContinuousClock.now
                 let isQueued = submit {
                     guard reply.tryBeginChange() else { return }
                     let waited = asked.duration(to: ContinuousClock.now)
                     if waited > .seconds(Limits.queuedSeconds) {
-                        return reply(self.unavailable(call))
+                        return reply(finish(self.unavailable(call)))
                     }
-                    reply(self.controlAnswer(call) ?? self.serve(call, plan.fault))
+                    reply(
+                        self.healthAnswer(call) ?? self.controlAnswer(call)
+                            ?? finish(self.serve(call, plan.fault)))
                 }
-                if !isQueued { reply(self.unavailable(call)) }
+                if !isQueued { reply(finish(self.unavailable(call))) }
             }
-            if self.options.servesFaults, call.isControl { return serve(FaultPlan()) }
+            if Health(call) != nil || self.options.servesFaults && call.isControl {
+                return serve(FaultPlan())
+            }
             let plan = self.plan(call)
             guard plan.latencyMilliseconds > 0 else { return serve(plan) }
             Self.after(plan.latencyMilliseconds) { serve(plan) }
@@ -128,8 +157,9 @@ extension TablesBackend: HTTPHandler {
     /// whose stream fails half-way.
     @available(*, noasync)
     public func respond(to request: Request) -> Response {
-        let call = Call(request)
-        return controlAnswer(call) ?? serve(call, plan(call).fault)
+        let call = call(request)
+        if let refusal = accessRefusal(call) { return refusal }
+        return healthAnswer(call) ?? controlAnswer(call) ?? leadAway(serve(call, plan(call).fault))
     }
 
     private func isOwnName(_ request: Request) -> Bool {

@@ -16,10 +16,17 @@ static inline struct MHD_Daemon *understudy_start_daemon(
     size_t head_bytes, unsigned int idle_seconds,
     MHD_AccessHandlerCallback access, MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback connection, void *(*target)(void *, const char *,
-    struct MHD_Connection *), void *context) {
+    struct MHD_Connection *), const char *certificate, const char *key, void *context) {
+  /* TLS 1.2 and 1.3, with the certificate's chain and its key as PEM. */
+  const struct MHD_OptionItem secure[] = {
+      {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
+      {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
+      {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+      {MHD_OPTION_END, 0, NULL}};
+  const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
   return MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC
-          | MHD_USE_NO_LISTEN_SOCKET,
+          | MHD_USE_NO_LISTEN_SOCKET | (certificate == NULL ? 0 : MHD_USE_TLS),
       0, NULL, NULL, access, context,
       MHD_OPTION_THREAD_POOL_SIZE, threads,
       MHD_OPTION_CONNECTION_LIMIT, connections,
@@ -29,6 +36,7 @@ static inline struct MHD_Daemon *understudy_start_daemon(
       MHD_OPTION_URI_LOG_CALLBACK, target, context,
       MHD_OPTION_NOTIFY_COMPLETED, completed, context,
       MHD_OPTION_NOTIFY_CONNECTION, connection, context,
+      MHD_OPTION_ARRAY, certificate == NULL ? plain : secure,
       MHD_OPTION_END);
 }
 

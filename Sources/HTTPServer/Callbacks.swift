@@ -84,7 +84,12 @@ private func nextStep(
     }
     let head = reader.finish(
         method: unsafe method.map { unsafe String(cString: $0) } ?? "", target: target,
-        version: unsafe version.map { unsafe String(cString: $0) } ?? "")
+        version: unsafe version.map { unsafe String(cString: $0) } ?? ""
+    ).map { head in
+        var head = head
+        if exchange.core.isSecure { head.request.scheme = "https" }
+        return head
+    }
     return exchange.begin(head, connection: endpoint)
 }
 
@@ -131,8 +136,9 @@ func connectionCallback(
         unsafe record?.pointee = Unmanaged.passRetained(made).toOpaque()
     } else if let kept = unsafe record?.pointee {
         let ended = unsafe Unmanaged<ConnectionRecord>.fromOpaque(kept).takeRetainedValue()
-        // libmicrohttpd answers a request line that it cannot read without a callback.
-        if ended.hasUnreadableRequest { core.refused(.unreadable) }
+        // libmicrohttpd answers a request line that it cannot read without a callback. The bytes of an
+        // encrypted connection may be those of its handshake.
+        if !core.isSecure, ended.hasUnreadableRequest { core.refused(.unreadable) }
         core.reaper.closed(ended)
         unsafe record?.pointee = nil
     }

@@ -10,17 +10,32 @@ struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let core: Unmanaged<ServerCore>
 
-    /// Starts the worker threads; nil when the system has no resources for them.
-    init?(core: ServerCore, workers: Int) {
+    /// Starts the worker threads; nil when the system has no resources for them, or the certificate and its
+    /// key are not a pair that GnuTLS can read.
+    ///
+    /// The texts of the certificate live until the call returns: libmicrohttpd gives them to GnuTLS, which
+    /// copies them, and reads them nowhere else.
+    init?(core: ServerCore, workers: Int, certificate: ServerCertificate?) {
         // Retained here, released in `stop()`: the callbacks use it until the threads are joined.
         let retained = unsafe Unmanaged.passRetained(core)
         let limits = core.limits
         // The reaper keeps the limit of connections; each worker may hold all of them.
-        let started = unsafe understudy_start_daemon(
-            UInt32(workers), UInt32(limits.connections * workers),
-            UInt32(limits.connectionsPerAddress), limits.memoryBytes, UInt32(limits.idleSeconds),
-            accessCallback, completedCallback, connectionCallback, targetCallback,
-            retained.toOpaque())
+        let start: (UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer? = {
+            chain, key in
+            unsafe understudy_start_daemon(
+                UInt32(workers), UInt32(limits.connections * workers),
+                UInt32(limits.connectionsPerAddress), limits.memoryBytes,
+                UInt32(limits.idleSeconds), accessCallback, completedCallback,
+                connectionCallback, targetCallback, chain, key, retained.toOpaque())
+        }
+        let started =
+            if let certificate {
+                unsafe certificate.chain.withCString { chain in
+                    unsafe certificate.key.withCString { key in unsafe start(chain, key) }
+                }
+            } else {
+                unsafe start(nil, nil)
+            }
         guard let started = unsafe started else {
             unsafe retained.release()
             return nil

@@ -90,6 +90,12 @@ struct ListeningSocket: Sendable {
         path = nil
     }
 
+    /// A copy of the descriptor; nil when the system has none left.
+    var copied: CInt? {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : copy
+    }
+
     /// Closes the socket. A copy that a socket manager keeps goes on listening.
     func close() {
         if let path { _ = unsafe unlink(path) }

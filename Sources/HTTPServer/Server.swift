@@ -14,6 +14,7 @@ public final class Server: Sendable {
         var core: ServerCore
         var daemon: Daemon
         var reaperThread: DedicatedThread
+        var sockets: [ListeningSocket]
     }
     private let configuration: ServerConfiguration
     private let handler: any HTTPHandler
@@ -109,18 +110,32 @@ public final class Server: Sendable {
             let reaper = try ConnectionReaper(sockets, limits: configuration.limits)
             let core = ServerCore(
                 handler: handler, observer: observer, limits: configuration.limits,
-                reaper: reaper, exchanges: exchanges, changes: changes, refused: refused)
-            guard let daemon = Daemon(core: core, workers: configuration.workers) else {
+                reaper: reaper, exchanges: exchanges, changes: changes,
+                isSecure: configuration.certificate != nil, refused: refused)
+            let daemon = Daemon(
+                core: core, workers: configuration.workers, certificate: configuration.certificate)
+            guard let daemon else {
+                if configuration.certificate != nil { throw .certificate }
                 throw .system(operation: "MHD_start_daemon", reason: "no threads or memory left")
             }
             guard let thread = DedicatedThread({ reaper.run { daemon.add($0, $1) } }) else {
                 daemon.stop()
                 throw .system(operation: "pthread_create", reason: "no threads left")
             }
-            return Running(core: core, daemon: daemon, reaperThread: thread)
+            return Running(core: core, daemon: daemon, reaperThread: thread, sockets: sockets)
         } catch {
             for socket in sockets { socket.close() }
             throw error
+        }
+    }
+
+    /// Copies of the sockets of ``ServerConfiguration/addresses``, for a server that takes the place of this
+    /// one: it adopts them, and this one is stopped when that one has started. So no connection is refused
+    /// in between. The caller owns them until they are adopted.
+    public func copiedListeners() -> [CInt] {
+        state.withLock { state in
+            guard case .running(let running) = state else { return [] }
+            return running.sockets.filter { $0.bound != nil }.compactMap(\.copied)
         }
     }
 

@@ -12,19 +12,37 @@ public struct ServerConfiguration: Sendable {
     public var openSockets: [CInt]
     /// Threads that run the handler; by default one for each core.
     public var workers: Int
+    /// What clients are shown, over TLS; nil for connections in the clear.
+    public var certificate: ServerCertificate?
     /// The limits.
     public var limits: Limits
 
     /// Makes a configuration.
     public init(
         addresses: [ListenAddress], unixSockets: [String] = [], openSockets: [CInt] = [],
-        workers: Int = ServerConfiguration.cores, limits: Limits = Limits()
+        workers: Int = ServerConfiguration.cores, certificate: ServerCertificate? = nil,
+        limits: Limits = Limits()
     ) {
         self.addresses = addresses
         self.unixSockets = unixSockets
         self.openSockets = openSockets
         self.workers = max(1, workers)
+        self.certificate = certificate
         self.limits = limits
+    }
+}
+
+/// A certificate with its key.
+public struct ServerCertificate: Sendable, Hashable {
+    /// The certificate and those above it, as PEM.
+    public let chain: String
+    /// Its private key as PEM, not encrypted.
+    public let key: String
+
+    /// Takes both as they are; a server that starts looks whether they fit.
+    public init(chain: String, key: String) {
+        self.chain = chain
+        self.key = key
     }
 }
 

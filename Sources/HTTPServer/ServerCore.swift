@@ -12,10 +12,13 @@ final class ServerCore: Sendable {
     let workers = Workers()
     let exchanges: InFlightCounter
     let bodies: BodyMemory
+    /// Whether connections are encrypted.
+    let isSecure: Bool
 
     init(
         handler: any HTTPHandler, observer: (any RequestObserver)?, limits: Limits,
         reaper: ConnectionReaper, exchanges: InFlightCounter, changes: InFlightCounter,
+        isSecure: Bool,
         refused: @escaping @Sendable (RefusalReason) -> Void
     ) {
         self.handler = handler
@@ -23,6 +26,7 @@ final class ServerCore: Sendable {
         self.limits = limits
         self.reaper = reaper
         self.exchanges = exchanges
+        self.isSecure = isSecure
         suspensions = Suspensions(changes: changes)
         bodies = BodyMemory(bytes: limits.bodiesBytes)
         self.refused = refused

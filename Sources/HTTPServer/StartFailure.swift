@@ -14,6 +14,8 @@ public enum StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case notListening(descriptor: CInt)
     /// Nothing to listen on was given, or nothing optional was free.
     case nowhereToListen
+    /// The certificate and the key are not a pair in PEM.
+    case certificate
     /// ``Server/start()`` was called twice.
     case alreadyStarted
     /// The system refused for a reason of its own, such as too many open files.
@@ -38,6 +40,9 @@ public enum StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .notListening(let descriptor):
             "File descriptor \(descriptor) is not a listening socket."
         case .nowhereToListen: "There is no address to listen on."
+        case .certificate:
+            "The certificate and its key cannot be used: both have to be PEM, the key not encrypted, "
+                + "and they have to belong together."
         case .alreadyStarted: "The server was started before; make a new one."
         case .system(let operation, let reason): "\(operation) failed: \(reason)."
         }

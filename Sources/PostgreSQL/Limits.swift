@@ -10,6 +10,8 @@ public enum Limits {
     static let idleTransactionMilliseconds = 15_000
     /// How much longer than the server's own time-out an answer is waited for, in milliseconds.
     static let answerGraceMilliseconds = 5000
+    /// How long a new connection waits for the server's synchronous standby, in milliseconds.
+    static let standbyMilliseconds = 10_000
     /// How long sent bytes may go without acknowledgement, in milliseconds.
     static let unacknowledgedMilliseconds = 10_000
     /// Connections of one pool, and threads that use them.

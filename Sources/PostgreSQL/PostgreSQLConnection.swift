@@ -49,6 +49,7 @@ import Glibc
         try run(
             "SELECT \(calls.joined(separator: ", "))",
             settings.flatMap { [.text($0.key), .text($0.value)] }, keep: false)
+        try awaitStandby()
     }
 
     deinit { unsafe PQfinish(handle) }
@@ -99,6 +100,44 @@ import Glibc
         try answer()
     }
 
+    /// Makes the end of this transaction wait for the synchronous standby, where the server has one, also if
+    /// nothing else is written.
+    ///
+    /// A commit is confirmed after all earlier ones. So what the transaction sees is on the standby too.
+    @available(*, noasync)
+    public func writeMark() throws(PostgreSQLError) { try run(Self.mark) }
+
+    /// A line in the write-ahead log that changes nothing.
+    private static let mark = "SELECT pg_logical_emit_message(true, 'understudy', '')"
+
+    /// Waits until the synchronous standby has all that a new connection sees.
+    ///
+    /// A server that restarts shows the transactions that still waited for their standby when it ended. A
+    /// standby that takes over does not have them, so they must be neither confirmed nor shown before
+    /// (decision 0186).
+    private func awaitStandby() throws(PostgreSQLError) {
+        guard unsafe PQsendQuery(handle, Self.mark) == 1 else { throw lost() }
+        do throws(PostgreSQLError) {
+            try answer(within: Limits.standbyMilliseconds)
+        } catch {
+            // Where no answer came in time, the server's session would wait on without a client.
+            guard isBroken, unsafe PQstatus(handle) == CONNECTION_OK else { throw error }
+            cancel()
+            throw .unreachable("its synchronous standby confirms nothing")
+        }
+    }
+
+    /// Asks the server to end what it does for this connection.
+    private func cancel() {
+        guard let request = unsafe PQgetCancel(handle) else { return }
+        defer { unsafe PQfreeCancel(request) }
+        // What the server says to it is of no use here.
+        var reason = [CChar](repeating: 0, count: 256)
+        _ = unsafe reason.withUnsafeMutableBufferPointer { buffer in
+            unsafe PQcancel(request, buffer.baseAddress, Int32(buffer.count))
+        }
+    }
+
     @discardableResult
     private func rows(
         of statement: String, _ values: [PostgreSQLValue], isName: Bool
@@ -115,11 +154,12 @@ import Glibc
 
     /// Waits for all that the server says to a statement.
     @discardableResult
-    private func answer() throws(PostgreSQLError) -> [PostgreSQLRow] {
+    private func answer(
+        within milliseconds: Int = Limits.statementMilliseconds + Limits.answerGraceMilliseconds
+    ) throws(PostgreSQLError) -> [PostgreSQLRow] {
         var rows: [PostgreSQLRow] = []
         var failure: PostgreSQLError?
-        let deadline =
-            Self.milliseconds + Int64(Limits.statementMilliseconds + Limits.answerGraceMilliseconds)
+        let deadline = Self.milliseconds + Int64(milliseconds)
         while true {
             try awaitResult(until: deadline)
             guard let result = unsafe PQgetResult(handle) else { break }

@@ -6,6 +6,23 @@ public final class PostgreSQLPool: Sendable {
     /// What the lock protects.
     private struct State {
         var idle: [Idle] = []
+        var inUse = 0
+        var calls = 0
+        var milliseconds: Int64 = 0
+    }
+
+    /// How the connections are used.
+    public struct Load: Sendable, Hashable {
+        /// How many there may be.
+        public let limit: Int
+        /// How many are lent now.
+        public let inUse: Int
+        /// How many jobs wait for a thread.
+        public let waiting: Int
+        /// How often one was lent.
+        public let calls: Int
+        /// How long they were lent, all together, in seconds.
+        public let seconds: Double
     }
 
     /// A connection that no thread uses.
@@ -18,6 +35,17 @@ public final class PostgreSQLPool: Sendable {
     private let state = Mutex(State())
     private let free: DispatchSemaphore
     private let workers: Workers
+    private let limit: Int
+
+    /// How the connections are used now, and were since the start.
+    public var load: Load {
+        let waiting = workers.waiting
+        return state.withLock { state in
+            Load(
+                limit: limit, inUse: state.inUse, waiting: waiting, calls: state.calls,
+                seconds: Double(state.milliseconds) / 1000)
+        }
+    }
 
     /// A pool without a connection yet.
     /// - Parameter schema: the schema whose tables statements name.
@@ -28,6 +56,7 @@ public final class PostgreSQLPool: Sendable {
         try PostgreSQLConnection.check(url)
         self.url = url
         self.schema = schema
+        limit = connections
         free = DispatchSemaphore(value: connections)
         workers = Workers(connections)
     }
@@ -44,7 +73,18 @@ public final class PostgreSQLPool: Sendable {
         let timeout = DispatchTime.now() + .milliseconds(Limits.poolMilliseconds)
         guard free.wait(timeout: timeout) == .success else { throw PostgreSQLError.busy }
         defer { free.signal() }
-        let idle = state.withLock { $0.idle.popLast() }
+        let began = PostgreSQLConnection.milliseconds
+        let idle = state.withLock { state in
+            state.inUse += 1
+            return state.idle.popLast()
+        }
+        defer {
+            state.withLock { state in
+                state.inUse -= 1
+                state.calls += 1
+                state.milliseconds += PostgreSQLConnection.milliseconds - began
+            }
+        }
         let connection = try idle?.connection ?? PostgreSQLConnection(url, schema: schema)
         defer {
             if !connection.isBroken {
@@ -75,6 +115,9 @@ private final class Workers: Sendable {
         state = Mutex(
             State(idle: (0..<count).map { DispatchQueue(label: "understudy.postgresql.\($0)") }))
     }
+
+    /// How many jobs no thread has taken yet.
+    var waiting: Int { state.withLock { $0.jobs.count } }
 
     func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let (isTaken, queue) = state.withLock { state -> (Bool, DispatchQueue?) in

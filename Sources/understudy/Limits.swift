@@ -16,6 +16,15 @@ enum Limits {
     static let serviceReportSeconds = 5
     /// Milliseconds of a stop for open requests and the operation that is being sent; then the process ends.
     static let stopMilliseconds = 1800
+    /// The same of `understudy backend`, whose changes wait for PostgreSQL: longer than
+    /// ``backendChangeMilliseconds``.
+    static let backendStopMilliseconds = 12_000
+    /// Milliseconds of a stop in which changes that `understudy backend` has begun get their answer.
+    static let backendChangeMilliseconds = 10_000
+    /// The usual `--drain` of a backend that verifies tokens, in seconds.
+    static let drainSeconds = 5
+    /// The longest `--drain`, in seconds.
+    static let drainSecondsMax = 600
     /// Names of header fields that can be forwarded.
     static let forwardedHeaders = 16
     /// The greatest `--offline-grace`, in days.
@@ -24,6 +33,10 @@ enum Limits {
     static let importRequestBytes = 1 << 20
     /// Bytes of one line of a file that is imported: a row as large as the largest answer of a backend.
     static let importedLineBytes = 64 << 20
+    /// Rows that a move into a backend writes in one transaction.
+    static let movedRows = 500
+    /// Rows that a person is shown of a list of rows; JSON has all.
+    static let shownRows = 20
     /// Bytes of a file that is imported. The imported part of it is held in memory.
     static let importedFileBytes = 1 << 30
     /// Milliseconds that an import waits for the first writer of a pipe.

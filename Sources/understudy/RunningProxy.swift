@@ -1,4 +1,3 @@
-import Backend
 import HTTPClient
 import HTTPServer
 import Proxy
@@ -41,54 +40,4 @@ struct RunningProxy: Sendable {
         socket.close()
         lock.release()
     }
-}
-
-/// A reference backend that listens.
-struct RunningBackend: Sendable {
-    /// Where it listens, as in a URL.
-    let address: String
-    let server: Server
-
-    /// The table of the sample todos that ``TablesBackend/seedSampleTodos()`` fills.
-    static let sampleTable = "todoitem"
-
-    /// Where the rows are.
-    enum Database: Sendable {
-        /// A file of SQLite.
-        case file(String)
-        /// PostgreSQL, by its URL.
-        case postgreSQL(String)
-    }
-
-    /// Opens the database and listens.
-    static func start(
-        _ listen: ListenAddress, on database: Database, options: BackendOptions, samples: Bool
-    ) throws(StartProblem) -> RunningBackend {
-        let backend: TablesBackend
-        do {
-            backend =
-                switch database {
-                case .file(let path):
-                    try TablesBackend(at: path, options: options) { ThisProcess.now }
-                case .postgreSQL(let url):
-                    try TablesBackend(database: url, options: options) { ThisProcess.now }
-                }
-            if samples { try backend.seedSampleTodos() }
-        } catch {
-            throw StartProblem("The backend's database cannot be opened: \(error)")
-        }
-        var limits = HTTPServer.Limits()
-        limits.bodiesBytes = Limits.backendBodiesBytes
-        let server = Server(
-            ServerConfiguration(addresses: [listen], limits: limits), handler: backend)
-        do {
-            let bound = try server.start()
-            return RunningBackend(address: bound.first?.description ?? "", server: server)
-        } catch {
-            throw StartProblem(error.description)
-        }
-    }
-
-    /// Stops it at the end.
-    var service: any Service { ShutdownService { await server.stop() } }
 }

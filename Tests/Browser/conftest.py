@@ -1,6 +1,5 @@
 """Debian's Chromium on the real dashboard of a real proxy."""
 
-import os
 import pathlib
 import re
 import shutil
@@ -8,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from programs import OUTPUT, Tables
+from programs import OUTPUT, Tables, setting
 from playwright.sync_api import expect, sync_playwright
 
 expect.set_options(timeout=8_000)
 SCREENSHOTS = OUTPUT / "screenshots"
 # For work on the page: serve its files from this folder instead of those in the binary.
-PUBLIC = os.environ.pop("UNDERSTUDY_PUBLIC", None)
+PUBLIC = setting("UNDERSTUDY_PUBLIC")
 
 
 @pytest.fixture(scope="session")

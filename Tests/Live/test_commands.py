@@ -17,7 +17,7 @@ COMMAND_OF = {
     "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
     "addAccess": "access add", "revokeAccess": "access revoke", "makeLink": "open",
     "status": "status", "setMode": "offline", "settings": "settings show",
-    "setAsideRows": "tables set-aside", "removeTable": "tables remove",
+    "serverRows": "export", "setAsideRows": "tables set-aside", "removeTable": "tables remove",
     "identities": "identities", "storage": "status", "backups": "backups", "makeBackup": "backup",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
@@ -32,7 +32,7 @@ COMMAND_OF = {
     "undo": "history",
 }
 # Commands that keep running, or whose output is a file of another format.
-WITHOUT_JSON = {"demo", "serve", "backend", "config init", "export", "support"}
+WITHOUT_JSON = {"demo", "serve", "backend run", "config init", "export", "support"}
 OPEN_STATES = {"queued", "waiting", "sending", "unknown", "conflict", "quarantined"}
 
 
@@ -270,7 +270,7 @@ def test_an_export_is_imported_as_operations_and_a_second_import_changes_nothing
     assert "make the file all.jsonl" in person.run("export", "--output", "all.jsonl", expect=1).stderr
     text = (person.home / "all.jsonl").read_text()
     assert json.loads(text.splitlines()[-1]) == {
-        "type": "end", "items": 13, "operations": 2, "history": 2,
+        "type": "end", "items": 13, "server": 12, "operations": 2, "history": 2,
     }
     other = World(program, make_home())
     try:
@@ -415,6 +415,7 @@ def test_a_selftest_passes_and_a_seed_gives_the_same_trace_twice(person):
 def test_manual_page_completions_units_and_alerts_are_installed(tree):
     installed = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     assert {
+        "etc/understudy/backend.conf",
         "etc/understudy/understudy.conf",
         "usr/bin/understudy",
         "usr/share/doc/understudy/THIRD-PARTY-NOTICES.txt",
@@ -425,10 +426,12 @@ def test_manual_page_completions_units_and_alerts_are_installed(tree):
         "usr/share/bash-completion/completions/understudy",
         "usr/share/zsh/vendor-completions/_understudy",
         "usr/share/fish/vendor_completions.d/understudy.fish",
+        "usr/lib/systemd/system/understudy-backend.service",
         "usr/lib/systemd/system/understudy.service",
         "usr/lib/systemd/system/understudy.socket",
         "usr/lib/systemd/user/understudy.service",
         "usr/lib/systemd/user/understudy.socket",
+        "usr/lib/sysusers.d/understudy-backend.conf",
     } == installed
     page = subprocess.run(
         ["gzip", "-dc", tree / "usr/share/man/man1/understudy.1.gz"],

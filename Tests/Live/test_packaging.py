@@ -10,6 +10,7 @@ import subprocess
 from programs import BINARY, ROOT
 
 CONFIGURATION = "etc/understudy/understudy.conf"
+BACKEND_CONFIGURATION = "etc/understudy/backend.conf"
 DOCUMENTS = "usr/share/doc/understudy"
 
 
@@ -39,9 +40,15 @@ def test_an_installation_makes_the_configuration_keeps_a_changed_one_and_is_remo
     units = [copy / f"usr/lib/systemd/{kind}/understudy.service" for kind in ("system", "user")]
     assert all(unit.exists() for unit in units)
     assert f"/{CONFIGURATION}" in units[0].read_text()
+    backend = copy / BACKEND_CONFIGURATION
+    assert "#access-file = " in backend.read_text()
+    unit = (copy / "usr/lib/systemd/system/understudy-backend.service").read_text()
+    assert f"/{BACKEND_CONFIGURATION}" in unit and "ExecStart=/usr/bin/understudy backend" in unit
+    user = re.search(r"^User=(\S+)$", unit, re.M)[1]
+    assert f"u {user} " in (copy / "usr/lib/sysusers.d/understudy-backend.conf").read_text()
     told = install(copy, "--remove")
-    assert files(copy) == {CONFIGURATION}
-    assert f"kept: {configuration}" in told
+    assert files(copy) == {CONFIGURATION, BACKEND_CONFIGURATION}
+    assert f"kept: {configuration}" in told and f"kept: {backend}" in told
 
 
 def test_the_bill_of_materials_names_every_library_and_package_with_its_version(tree):

@@ -11,7 +11,7 @@ import pytest
 from programs import wait_until
 
 PROGRAM = Path(__file__).parents[2] / ".build/release/understudy"
-FIRST, COUNT = (int(text) for text in os.environ.get("SELFTEST_SEEDS", "0:2000").split(":"))
+FIRST, COUNT = (int(text) for text in os.environ.get("SELFTEST_SEEDS", "0:1000").split(":"))
 # Two programs side by side are done sooner than one with twice as many runs at once.
 PARTS = [(FIRST, COUNT // 2), (FIRST + COUNT // 2, COUNT - COUNT // 2)]
 

@@ -1,9 +1,10 @@
 // Bare libcurl sending inserts: N at a time over kept-alive connections.
 //
-//   bare-push URL COUNT PARALLEL [FILE [own]]
+//   bare-push URL COUNT PARALLEL [FILE [own] | rows]
 //
 // URL is a table's, such as http://127.0.0.1:8081/tables/todoitem. Requests have the fields and the
-// body that the proxy sends. Every answer must be 201. Also fills the proxy's queue.
+// body that the proxy sends. Every answer must be 201. Also fills the proxy's queue, and with `rows` a
+// backend, whose rows then have the ids of quiet-backend's.
 //
 // With FILE, which must not exist, the operations stand in a SQLite file, WAL and synchronous=FULL. Each
 // is in two transactions: it is marked before it is sent, up to 64 ahead, and its answer is recorded. One
@@ -27,6 +28,7 @@ struct transfer {
 };
 
 static unsigned run_id;  // Makes the ids of this run its own.
+static bool as_rows;     // Whether they are those of quiet-backend's rows.
 
 enum { marked_ahead = 64 };
 
@@ -109,14 +111,16 @@ static size_t discard(char *bytes, size_t size, size_t count, void *context) {
   return size * count;
 }
 
+#define TEXT "\"text\":\"Todo %ld, as long as they are\",\"complete\":%s}"
+
 // The request of insert `number`; its id is a UUID whose parts do not come in order.
 static void prepare(struct transfer *t, const char *url, long number) {
   unsigned scattered = (unsigned)number * 2654435761u;
   char key[80];
   t->number = number;
   snprintf(t->body, sizeof t->body,
-           "{\"id\":\"%08x-%04x-4%03x-8000-%012lx\",\"text\":\"Todo %ld, as long as they are\","
-           "\"complete\":%s}",
+           as_rows ? "{\"id\":\"%08x-%04x-4%03x-8000-%012ld\"," TEXT
+                   : "{\"id\":\"%08x-%04x-4%03x-8000-%012lx\"," TEXT,
            scattered, run_id & 0xffff, run_id >> 16 & 0xfff, number, number,
            number % 2 ? "true" : "false");
   snprintf(key, sizeof key, "Idempotency-Key: %08x-%04x-7%03x-9000-%012lx", scattered,
@@ -139,9 +143,10 @@ static void prepare(struct transfer *t, const char *url, long number) {
 int main(int argc, char **argv) {
   if (argc < 4 || argc > 6 || (argc == 6 && strcmp(argv[5], "own") != 0)) return 2;
   own = argc == 6;
+  as_rows = argc == 5 && strcmp(argv[4], "rows") == 0;
   const char *url = argv[1];
   long count = atol(argv[2]), parallel = atol(argv[3]), begun = 0, done = 0, kept = 0, idle = 0;
-  run_id = (unsigned)time(NULL) * 31u + (unsigned)clock();
+  run_id = as_rows ? 0 : (unsigned)time(NULL) * 31u + (unsigned)clock();
   curl_global_init(CURL_GLOBAL_DEFAULT);
   multi = curl_multi_init();
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel);
@@ -152,7 +157,7 @@ int main(int argc, char **argv) {
     free_ones[idle] = &transfers[idle];
   }
   answered = calloc((size_t)count, sizeof *answered);
-  if (argc >= 5) keep(argv[4], count);
+  if (argc >= 5 && !as_rows) keep(argv[4], count);
 
   double start = now();
   pthread_t writer;

@@ -71,6 +71,12 @@ final class Program {
         ended()
     }
 
+    /// Interrupts it and waits for its end.
+    func interrupt() {
+        if process.isRunning { process.interrupt() }
+        ended()
+    }
+
     private var name: String { process.executableURL?.lastPathComponent ?? "" }
 
     private func ended() {
@@ -100,9 +106,14 @@ extension Program {
     static func measure<Answer: Decodable>(
         _ path: String, _ arguments: [String], in stage: Stage, preload: String? = nil
     ) throws -> Answer {
-        let text = try Program(path, arguments, in: stage, preload: preload).finish()
+        try Program(path, arguments, in: stage, preload: preload).figures()
+    }
+
+    /// Waits for its end and reads the one line of JSON that it printed.
+    func figures<Answer: Decodable>() throws -> Answer {
+        let text = try finish()
         guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix("{") }) else {
-            throw Trouble("\(path) printed no figures: \(text)")
+            throw Trouble("\(name) printed no figures: \(text)")
         }
         return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }

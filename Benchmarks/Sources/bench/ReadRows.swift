@@ -81,13 +81,13 @@ private func writePlan(_ stage: Stage, _ folder: URL, to plan: URL) throws {
 }
 
 /// The id that quiet-backend gives a row.
-private func itemID(_ row: Int) -> String {
+func itemID(_ row: Int) -> String {
     String(
         format: "%08x-0000-4000-8000-%012d", UInt32(truncatingIfNeeded: row) &* 2_654_435_761, row)
 }
 
 /// Both sides have to answer the same bytes, or the comparison means nothing.
-private func compareBodies(_ ours: String, _ theirs: String, rows: Int) throws {
+func compareBodies(_ ours: String, _ theirs: String, rows: Int) throws {
     let items = (0..<20).map { _ in "/" + itemID(Int.random(in: 0..<rows)) }
     for path in items + [Wrk.listQuery] {
         let answers = try [ours, theirs].map {

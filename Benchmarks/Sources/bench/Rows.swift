@@ -30,4 +30,8 @@ let rows = [
     Row(number: 12, title: "start with much data", measure: measureStart),
     Row(number: 13, title: "memory", measure: measureMemory),
     Row(number: 14, title: "lists through indexes", measure: measureIndexes),
+    Row(number: 15, title: "the backend: one item by its id") { try measureSite($0, .item) },
+    Row(number: 16, title: "the backend: a filtered list of 50") { try measureSite($0, .list) },
+    Row(number: 17, title: "the backend: inserts") { try measureSite($0, .insert) },
+    Row(number: 18, title: "the backend: three nodes", measure: measureNodes),
 ]

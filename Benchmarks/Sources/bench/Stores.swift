@@ -86,7 +86,7 @@ final class Stores {
     }
 
     /// Copies, and waits until the copy is on disk, so that no write-back disturbs what follows.
-    private func clone(_ original: URL, _ copy: URL) throws {
+    func clone(_ original: URL, _ copy: URL) throws {
         _ = try Program("/bin/cp", ["-a", original.path, copy.path], in: stage).finish()
         _ = try Program("/bin/sync", ["-f", copy.path], in: stage).finish()
     }

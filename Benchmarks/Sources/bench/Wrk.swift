@@ -35,16 +35,29 @@ struct Wrk {
     static func load(
         _ address: String, _ kind: Kind, connections: Int, seconds: Double, in stage: Stage
     ) throws -> Double {
+        try load([address], kind, connections: connections, seconds: seconds, in: stage)
+    }
+
+    /// Loads several addresses at once, each with as many connections. Returns the requests per second of all
+    /// together.
+    static func load(
+        _ addresses: [String], _ kind: Kind, connections: Int, seconds: Double, in stage: Stage
+    ) throws -> Double {
         let duration = "\(Int(seconds))s"
-        let report: Report = try Program.measure(
-            "/usr/bin/env",
-            [
-                "wrk", "-t1", "-c\(connections)", "-d\(duration)", "--timeout", timeout, "-s",
-                stage.places.loadScript, address, "--",
-            ] + kind.arguments, in: stage)
-        guard report.failures == 0 else {
-            throw Trouble("\(report.failures) requests of wrk to \(address) failed.")
+        let loads = try addresses.map { address in
+            try Program(
+                "/usr/bin/env",
+                [
+                    "wrk", "-t1", "-c\(connections)", "-d\(duration)", "--timeout", timeout, "-s",
+                    stage.places.loadScript, address, "--",
+                ] + kind.arguments, in: stage)
         }
-        return Double(report.requests) / report.seconds
+        return try zip(loads, addresses).map { load, address in
+            let report: Report = try load.figures()
+            guard report.failures == 0 else {
+                throw Trouble("\(report.failures) requests of wrk to \(address) failed.")
+            }
+            return Double(report.requests) / report.seconds
+        }.reduce(0, +)
     }
 }

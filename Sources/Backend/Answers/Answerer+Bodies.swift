@@ -68,6 +68,9 @@ extension Answerer {
     func refused(_ refusal: Refusal) -> Response {
         var response = body(refusal)
         if let allow = refusal.allow { response.head.headerFields[.allow] = allow }
+        if let seconds = refusal.retryAfterSeconds {
+            response.head.headerFields[.retryAfter] = String(seconds)
+        }
         return taggedByExpress(response)
     }
 

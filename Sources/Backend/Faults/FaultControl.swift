@@ -7,6 +7,8 @@ import TablesProtocol
 struct Control: Sendable {
     /// What goes wrong now.
     var faults = Faults.none
+    /// How many requests a second are taken; nil for all.
+    var budget: RequestBudget?
     /// Requests on tables received so far, by method, those that were dropped among them.
     var requests: [String: Int] = [:]
 

@@ -33,6 +33,9 @@ public struct BackendOptions: Sendable, Hashable {
         case only(Set<String>)
         /// Those that a login with this backend handed out.
         case issued
+        /// Those that ``TablesBackend/access`` verifies. Requests outside of the tables are then the
+        /// administrator's.
+        case verified
     }
 
     /// Which server to answer like.
@@ -59,6 +62,10 @@ public struct BackendOptions: Sendable, Hashable {
     public var tokens: Tokens
     /// Whether `/-/faults` and `/-/effects` are served.
     public var servesFaults: Bool
+    /// Whether `/-/livez`, `/-/readyz` and `/-/metrics` are served.
+    public var servesHealth: Bool
+    /// How many requests a second are taken; others are answered 429. Nil takes all.
+    public var requestsPerSecond: Int?
 
     /// A backend whose tables come into being with the first write; the express flavour has only
     /// those that are put into ``tables``.
@@ -75,7 +82,12 @@ public struct BackendOptions: Sendable, Hashable {
         applicationKey = nil
         tokens = .any
         servesFaults = false
+        servesHealth = false
+        requestsPerSecond = nil
     }
+
+    /// What a table is like, whether it exists or a write would make it; nil when neither.
+    func table(_ name: TableName) -> TableOptions? { tables[name] ?? dynamicTable }
 }
 
 /// What one table of the backend is like.
@@ -115,17 +127,25 @@ public struct TableOptions: Sendable, Hashable {
     public var columns: [Column]
     /// What is answered 405.
     public var disabled: Set<Operation>
+    /// What only users may do, where tokens are verified.
+    public var signedIn: Set<Operation>
+    /// The column that holds the user's id, where tokens are verified and each user has items of their own;
+    /// nil where all see all.
+    public var ownerColumn: String?
 
     /// A table; without arguments, one with text ids, soft delete and open to all.
     public init(
         softDelete: Bool = true, idKind: IDKind = .string, needsSignIn: Bool = false,
-        columns: [Column] = [], disabled: Set<Operation> = []
+        columns: [Column] = [], disabled: Set<Operation> = [], signedIn: Set<Operation> = [],
+        ownerColumn: String? = nil
     ) {
         self.softDelete = softDelete
         self.idKind = idKind
         self.needsSignIn = needsSignIn
         self.columns = columns
         self.disabled = disabled
+        self.signedIn = signedIn
+        self.ownerColumn = ownerColumn
     }
 
     /// A table of which nothing else is said: one that deletes softly, but for good in the express

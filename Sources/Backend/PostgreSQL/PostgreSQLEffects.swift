@@ -37,6 +37,13 @@ enum PostgreSQLEffects {
         ).isEmpty
     }
 
+    /// Whether a table had any.
+    static func has(_ connection: PostgreSQLConnection, _ table: TableName) throws -> Bool {
+        try !connection.run(
+            "SELECT 1 FROM effects WHERE folded = $1::text LIMIT 1", [.text(table.key)]
+        ).isEmpty
+    }
+
     /// The effects after a number, in order. Numbers are given in the order of commits within one table only:
     /// one of another table may become visible after a higher one.
     static func list(

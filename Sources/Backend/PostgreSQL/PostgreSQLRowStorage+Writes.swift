@@ -97,7 +97,9 @@ extension PostgreSQLRowStorage {
                         }
                         if let earlier = inDoubt {
                             if try PostgreSQLEffects.has(connection, earlier.line) {
-                                return .rollBack(earlier.value)
+                                // The standby may not have it yet.
+                                try connection.writeMark()
+                                return .commit(earlier.value)
                             }
                             inDoubt = nil
                         }
@@ -121,7 +123,7 @@ extension PostgreSQLRowStorage {
     }
 
     /// The table with its lock; one of these options when there was none.
-    private func locked(
+    func locked(
         _ name: TableName, _ options: TableOptions?, _ connection: PostgreSQLConnection
     ) throws -> TableRecord? {
         let find = { [hooks] in

@@ -49,6 +49,18 @@ package final class PostgreSQLRowStorage: RowStorage {
 
 // What the serving part asks for.
 extension PostgreSQLRowStorage {
+    package var load: StorageLoad? {
+        let load = pool.load
+        return StorageLoad(
+            limit: load.limit, inUse: load.inUse, waiting: load.waiting, calls: load.calls,
+            seconds: load.seconds)
+    }
+
+    /// Asks at once, and does not wait for a server that comes back.
+    package func check() throws {
+        try passing { _ = try pool.withConnection { try $0.run("SELECT 1") } }
+    }
+
     package func table(_ name: TableName) throws -> StoredTable? {
         try calling { try PostgreSQLTables.find($0, name)?.table }
     }

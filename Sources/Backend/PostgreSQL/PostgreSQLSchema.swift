@@ -3,7 +3,22 @@ import PostgreSQL
 /// The backend's schema in PostgreSQL, and its way from one version to the next.
 enum PostgreSQLSchema {
     /// A step that was released never changes; a new one comes after it.
-    private static let steps = [String(decoding: PackageResources.Schema_sql, as: UTF8.self)]
+    private static let steps = [
+        String(decoding: PackageResources.Schema_sql, as: UTF8.self), arrivals,
+    ]
+
+    /// One line for each item that came from another backend: the stamp that it had there, and version and
+    /// stamp as it was stored here.
+    private static let arrivals = """
+        CREATE TABLE arrivals (
+          table_key bigint NOT NULL,
+          id text COLLATE "C" NOT NULL,
+          origin_ticks bigint,
+          version text COLLATE "C" NOT NULL,
+          stamp_ticks bigint NOT NULL,
+          PRIMARY KEY (table_key, id)
+        );
+        """
 
     /// The lock that a node holds while it looks at the schema: `understd` as a number.
     private static let lock: Int64 = 0x756E_6465_7273_7464
@@ -49,7 +64,7 @@ struct NewerSchema: Error, CustomStringConvertible {
     var description: String {
         """
         The database has version \(found) of the schema, and this program knows \(known). \
-        Install the program that the other nodes run.
+        Install the version that made it so, or a newer one.
         """
     }
 }

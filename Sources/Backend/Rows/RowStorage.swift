@@ -14,6 +14,13 @@ package protocol RowStorage: Sendable {
     /// On which threads the calls run.
     var place: CallPlace { get }
 
+    /// How the connections are used; nil where there is one alone.
+    var load: StorageLoad? { get }
+
+    /// Throws where the database does not answer now.
+    @available(*, noasync)
+    func check() throws
+
     // MARK: Tables
 
     /// The table with this name in any case; nil when there is none.
@@ -58,6 +65,25 @@ package protocol RowStorage: Sendable {
     /// - Returns: false when one of them was not as it was read; then nothing was deleted.
     @available(*, noasync)
     func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool
+
+    // MARK: Moving in
+
+    /// What there is of ids; nothing of those that were never here.
+    @available(*, noasync)
+    func standing(of ids: [ItemID], in table: TableName) throws -> [ItemID: Standing]
+
+    /// Takes rows of another backend, each as it was there, where ``MoveOutcome`` decides so. They are no
+    /// effects. The same call again changes nothing.
+    /// - Parameter options: what the table is like, when it comes into being with its first row.
+    /// - Returns: what came of each row.
+    @available(*, noasync)
+    func move(
+        _ rows: [MovedRow], into table: TableName, creating options: TableOptions, _ move: Move
+    ) throws -> [MoveOutcome]
+
+    /// The rows after an id, tombstones too, in the order of the ids' bytes.
+    @available(*, noasync)
+    func rows(in table: TableName, after id: String, limit: Int) throws -> [Row]
 
     // MARK: Effects
 

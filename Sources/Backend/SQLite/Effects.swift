@@ -34,6 +34,12 @@ enum Effects {
         }
     }
 
+    /// Whether a table had any.
+    static func has(_ connection: Connection, _ table: TableName) throws -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM effects WHERE table_name = ? LIMIT 1", [table.text]) != nil
+    }
+
     /// How many effects an item had.
     static func count(_ connection: Connection, _ table: TableName, _ id: String) throws -> Int {
         let count = try connection.integer(

@@ -17,6 +17,17 @@ enum Items {
             row)
     }
 
+    /// The rows after an id, tombstones too, in the order of the ids' bytes.
+    static func page(
+        _ connection: Connection, _ table: TableRecord, after id: String, limit: Int
+    ) throws -> [Row] {
+        try connection.all(
+            """
+            SELECT \(places("columns")) FROM items WHERE table_key = ? AND id > ?
+            ORDER BY id LIMIT ?
+            """, [table.key, id, limit], row)
+    }
+
     /// Adds a row. One whose version was given counts its changes from there.
     static func insert(
         _ connection: Connection, _ table: TableRecord, _ new: NewRow, _ id: String,

@@ -18,7 +18,7 @@ package final class SQLiteRowStorage: RowStorage {
             if let path {
                 try ConnectionQueue.writer(path, functions: functions)
             } else { try ConnectionQueue.inMemory(functions: functions) }
-        try connection.access { try Schema.create($0) }
+        try connection.transaction(.immediate) { try Schema.create($0) }
     }
 
     /// All that a storage held at one moment.
@@ -54,6 +54,10 @@ package final class SQLiteRowStorage: RowStorage {
 
 // What the serving part asks for.
 extension SQLiteRowStorage {
+    package var load: StorageLoad? { nil }
+
+    package func check() throws { _ = try effects(after: .max, limit: 1) }
+
     package func table(_ name: TableName) throws -> StoredTable? {
         try connection.access { try Tables.find($0, name)?.table }
     }

@@ -2,15 +2,22 @@ import Storage
 
 /// The backend's own database; nothing but this folder reads it.
 enum Schema {
+    /// The version of the schema, in `user_version`.
+    static let version = 1
+
     /// Creates what is not there yet.
+    /// - Throws: ``NewerSchema`` where a newer program has been here; then nothing was changed.
     static func create(_ connection: Connection) throws {
-        try connection.run(script: sql)
+        let found = Int(try connection.integer("PRAGMA user_version") ?? 0)
+        guard found <= version else { throw NewerSchema(found: found, known: version) }
+        try connection.run(script: "\(sql) PRAGMA user_version = \(version);")
     }
 
     /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the
     /// names `id` to `deleted` are those that compiled queries use, times in milliseconds, the exact
     /// ticks beside them. `effects`: what each applied write did, never changed afterwards.
-    /// `logins`: the tokens that were handed out.
+    /// `logins`: the tokens that were handed out. `arrivals`: one for each item that came from another
+    /// backend, with the stamp that it had there, and with version and stamp as it was stored here.
     private static let sql = """
         CREATE TABLE IF NOT EXISTS tables (
           key INTEGER PRIMARY KEY,
@@ -51,6 +58,14 @@ enum Schema {
           token TEXT PRIMARY KEY,
           user_id TEXT NOT NULL
         ) STRICT;
+        CREATE TABLE IF NOT EXISTS arrivals (
+          table_key INTEGER NOT NULL REFERENCES tables(key),
+          id TEXT NOT NULL,
+          origin_ticks INTEGER,
+          version TEXT NOT NULL,
+          stamp_ticks INTEGER NOT NULL,
+          PRIMARY KEY (table_key, id)
+        ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS effects_by_item ON effects (table_name, item_id);
         """
 }

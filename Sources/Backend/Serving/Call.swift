@@ -19,6 +19,8 @@ struct Call: Sendable {
     var route: Route
     /// The pairs of the query in their order.
     var parameters: [Parameter]
+    /// Who sent it, where tokens are verified.
+    var sender = Sender.anonymous
 
     /// One pair of the query, decoded.
     struct Parameter: Sendable, Hashable {

@@ -15,12 +15,13 @@ extension Exchange {
     /// `DELETE /tables/{table}?$filter=…`: only the Node server deletes so.
     func deleteByFilter(_ name: TableName) throws -> Outcome {
         let table = try table(name)
-        let query = try ListQuery(call, profile)
+        var query = try ListQuery(call, profile)
         guard query.filter != nil else { throw Refusal(500, "SQLITE_ERROR: incomplete input") }
-        let user = try owner(in: table.options)
+        let owner = try owner(in: table)
+        if let owner { query.keepOnly(owner) }
         let list = rowQuery(name, query, limit: .max, includesDeleted: false)
         let rows = try storage.list(list).rows.filter {
-            isOwned($0, by: user) && mismatch($0, nil, table) == nil
+            owner?.owns($0) ?? true && mismatch($0, nil, table) == nil
         }
         if rows.isEmpty { return .missing(id: "") }
         guard let deleted = try delete(rows, table) else { return .overtaken }

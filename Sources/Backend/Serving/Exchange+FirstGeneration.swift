@@ -35,7 +35,7 @@ extension Exchange {
         let isForAdministrators =
             call.method == .head || call.parameter(anyCase: "noScript")?.isEmpty == false
         let isAllowed =
-            table?.options.needsSignIn == true
+            table?.options.needsSignIn == true && options.tokens != .verified
             ? token != nil
             : options.applicationKey.map { $0 == call.field("X-ZUMO-APPLICATION") } ?? true
         if isForAdministrators || !isAllowed { throw Refusal(401, "Unauthorized") }
@@ -46,6 +46,7 @@ extension Exchange {
             switch options.tokens {
             case .any: true
             case .only(let tokens): tokens.contains(token)
+            case .verified: true
             case .issued: try storage.user(ofToken: token) != nil
             }
         if isGood { return nil }

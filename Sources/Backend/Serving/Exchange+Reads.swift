@@ -15,7 +15,7 @@ extension Exchange {
             throw Refusal(400, "Could not find a property named 'updatedAt'.")
         }
         if let outcome = try unknownColumns(query, table) { return outcome }
-        if let user = try owner(in: table.options) { query.keepOnly(owner: user) }
+        if let owner = try owner(in: table) { query.keepOnly(owner) }
         let wanted = min(query.top ?? .max, pageRows(query))
         var rows = rowQuery(name, query, limit: wanted + 1, includesDeleted: includesDeleted)
         rows.counts = query.count

@@ -11,9 +11,9 @@ extension Exchange {
         let sent = try sent(options)
         if let id = sent.id { try check(id: id, options) }
         let table = try table(name, creating: true)
-        let kept = try kept(sent.columns, table)
-        var columns = withDefaults(kept.columns, table)
-        if let user = try owner(in: options) { columns[Self.owner] = .string(user) }
+        let owner = try owner(in: table)
+        let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
+        let columns = withDefaults(kept.columns, table)
         var row = NewRow(id: newID(sent, table), columns: columns, version: newVersion())
         if profile.isNode, let version = sent.version {
             row.version = Base64.encoded(version.utf8)
@@ -23,6 +23,8 @@ extension Exchange {
             row, into: name, creating: table.options, write(adding: kept.new))
         return switch insertion {
         case .inserted(let row): .inserted(row, sent: sent.all, kept.table)
+        case .exists(let row) where owner?.owns(row) == false || !mayRead(name):
+            .refused(Refusal(409, "An item with this id exists."))
         case .exists(let row): .exists(row, sent: call.request.body)
         case .overtaken: .overtaken
         }
@@ -44,12 +46,14 @@ extension Exchange {
         if !undeletes, let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
         if let patch = sent.patch { try check(patch, row) }
-        let kept = try kept(sent.columns, table)
+        let owner = try owner(in: table)
+        let kept = try kept(owner?.removed(from: sent.columns) ?? sent.columns, table)
         if let outcome = try withoutColumns(row, sent, kept, undeletes) { return outcome }
         var columns = row.columns
         columns.merge(kept.columns)
         var deleted = row.deleted
         if let mark = sent.deleted, profile.generation != .mobileServices { deleted = mark }
+        try checkDeletion(from: row.deleted, to: deleted, name)
         let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
         let kind = undeletes ? Effect.Kind.undelete : .update
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
@@ -77,7 +81,9 @@ extension Exchange {
         guard let row = try find(table, id) else { return .missing(id: id) }
         if let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
-        let kept = try kept(sent.columns, table)
+        let owner = try owner(in: table)
+        let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
+        try checkDeletion(from: row.deleted, to: sent.deleted ?? false, name)
         let change = RowChange(
             old: row, columns: withDefaults(kept.columns, table), deleted: sent.deleted ?? false,
             version: newVersion())
@@ -104,6 +110,14 @@ extension Exchange {
             old: row, columns: row.columns, deleted: false, version: newVersion())
         let rows = try storage.change([change], in: name, as: .undelete, write())
         return rows.map { Outcome.undeleted($0[0]) } ?? .overtaken
+    }
+
+    /// A write that deletes an item or brings it back needs what its own method would need.
+    private func checkDeletion(
+        from old: Bool, to new: Bool, _ name: TableName
+    ) throws(Refusal) {
+        if new, !old { try check(.delete, name) }
+        if old, !new { try check(.undelete, name) }
     }
 
     private func change(

@@ -27,15 +27,22 @@ struct Exchange {
             if profile.generation == .mobileServices { try checkFirst() }
             switch call.route {
             case .table(let name):
-                try checkEnabled(name, onItem: false)
+                try check(name, onItem: false)
                 return try onTable(name)
             case .item(let name, let id):
-                try checkEnabled(name, onItem: true)
+                try check(name, onItem: true)
                 return try onItem(name, id)
             case .faults, .effects, .other: return .refused(noRoute)
             }
         } catch let refusal as Refusal {
             return .refused(refusal)
+        }
+    }
+
+    /// Refuses a method that the table's options forbid, or leave to users alone.
+    private func check(_ name: TableName, onItem: Bool) throws(Refusal) {
+        if let operation = TableOptions.Operation(call.method, onItem: onItem) {
+            try check(operation, name)
         }
     }
 
@@ -73,13 +80,21 @@ struct Exchange {
         guard let table = found(name) ?? new.map({ StoredTable(name: name, options: $0) }) else {
             throw noTable(name)
         }
-        if table.options.needsSignIn, call.token(profile.generation) == nil { throw signIn }
+        // Where tokens are verified, what the method needs was looked at before.
+        if options.tokens != .verified, table.options.needsSignIn,
+            call.token(profile.generation) == nil
+        {
+            throw signIn
+        }
         return table
     }
 
-    /// The table when there is one now.
+    /// The table when there is one now. Where tokens are verified, one about which no setting says who may
+    /// use it is not there, whatever the storage has.
     func found(_ name: TableName) -> StoredTable? {
-        profile.hasOnlyListedTables && options.tables[name] == nil ? nil : known
+        if profile.hasOnlyListedTables, options.tables[name] == nil { return nil }
+        if options.tokens == .verified, options.table(name) == nil { return nil }
+        return known
     }
 
     var itemMethods: String {

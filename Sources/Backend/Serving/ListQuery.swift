@@ -45,9 +45,9 @@ struct ListQuery {
     }
 
     /// Leaves only one user's items.
-    mutating func keepOnly(owner: String) {
+    mutating func keepOnly(_ owner: Owner) {
         let own = Expression.binary(
-            .equal, .column(.user(path: [Exchange.owner])), .literal(.string(owner)))
+            .equal, .column(.user(path: [owner.column])), .literal(.string(owner.user)))
         filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
     }
 

@@ -79,30 +79,3 @@ extension TablesBackend {
         try await apart { try $0.endLogin(token: nil) }
     }
 }
-
-extension Exchange {
-    /// The caller: the user whose token from a login here came with the request.
-    func user() throws -> String? {
-        try call.token(profile.generation).flatMap { try storage.user(ofToken: $0) }
-    }
-
-    /// Whose items alone the request sees and writes in a table; nil for all.
-    func owner(in table: TableOptions) throws -> String? {
-        table.needsSignIn && profile.separatesUsers ? try user() : nil
-    }
-
-    /// An item by its id. In a table that needs a sign-in, each user has items of their own.
-    func find(_ table: StoredTable, _ id: String) throws -> Row? {
-        guard let row = try storage.get(id, in: table.name) else { return nil }
-        let user = try owner(in: table.options)
-        return isOwned(row, by: user) ? row : nil
-    }
-
-    /// Whether an item is the user's; each is where there is no user.
-    func isOwned(_ row: Row, by user: String?) -> Bool {
-        user.map { row.columns[Self.owner]?.string == $0 } ?? true
-    }
-
-    /// The column that says whose item it is, in tables that need a sign-in.
-    static let owner = "userId"
-}

@@ -28,6 +28,8 @@ struct Refusal: Error, Sendable, Hashable {
     var form: Form
     /// The `Allow` field, where the method was refused.
     var allow: String?
+    /// When to come again, in seconds, where there is no room now.
+    var retryAfterSeconds: Int?
 
     /// Refuses in the flavour's own error body.
     init(_ status: Int, _ message: String, as form: Form = .error) {
@@ -51,14 +53,10 @@ extension Exchange {
         }
     }
 
-    /// Refuses what the table's options forbid.
-    func checkEnabled(_ name: TableName, onItem: Bool) throws(Refusal) {
-        guard let table = options.tables[name],
-            let operation = TableOptions.Operation(call.method, onItem: onItem),
-            table.disabled.contains(operation)
-        else { return }
+    /// The table's options forbid it.
+    func disabled(_ operation: TableOptions.Operation) -> Refusal {
         let sentence = "Method \(operation.rawValue) is not allowed"
-        throw profile.isNode
+        return profile.isNode
             ? Refusal(405, sentence, as: .text) : Refusal(405, sentence, as: .empty)
     }
 

@@ -1,12 +1,14 @@
 import HTTPMessage
 import HTTPTypes
+import Synchronization
 import TablesProtocol
 
 extension TablesBackend {
     /// Serves a request without any fault, in the flavour's words. What is not to be kept is answered as if
     /// it were.
     func serve(_ call: Call, keeping: Bool = true) -> Response {
-        var response = call.method == .options ? preflight(call) : answer(call, keeping: keeping)
+        var response =
+            call.method == .options ? preflight(call) : answer(call, keeping: keeping)
         CrossOrigin.add(to: &response, call, profile)
         return response
     }
@@ -16,6 +18,28 @@ extension TablesBackend {
         var response = answerer(call, nil).unavailable()
         CrossOrigin.add(to: &response, call, profile)
         return response
+    }
+
+    /// The answer to a request for which the budget has no room; nil for one that is served. A preflight and
+    /// the backend's own paths need none.
+    func budgetRefusal(_ call: Call) -> Response? {
+        guard options.requestsPerSecond != nil, call.method != .options, !call.isControl,
+            Health(call) == nil
+        else {
+            return nil
+        }
+        let now = clock()
+        let decision = control.withLock { $0.budget?.decide(now: now) }
+        guard case .refused(let seconds) = decision else { return nil }
+        var refusal = Refusal(429, "The backend is busy. Try again later.")
+        refusal.retryAfterSeconds = seconds
+        var response = answerer(call, nil).refused(refusal)
+        CrossOrigin.add(to: &response, call, profile)
+        return response
+    }
+
+    private func logins(_ call: Call) throws -> Response? {
+        verifiesTokens ? verifiedLoginAnswer(call) : try loginAnswer(call)
     }
 
     /// The methods of a path. Where only listed tables exist, no other path has any.
@@ -36,7 +60,7 @@ extension TablesBackend {
 
     private func answer(_ call: Call, keeping: Bool) -> Response {
         do {
-            if let answer = try loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call) {
+            if let answer = try logins(call) ?? customRefusal(call) ?? customAnswer(call) {
                 return answer
             }
             if let refusal = try refusal(call) { return answerer(call, nil).refused(refusal) }
@@ -121,6 +145,8 @@ extension TablesBackend {
     private func isGood(_ token: String) throws -> Bool {
         switch options.tokens {
         case .any: true
+        // Tokens that are not good were refused before.
+        case .verified: true
         case .only(let tokens): tokens.contains(token)
         case .issued: try storage.user(ofToken: token) != nil
         }

@@ -69,6 +69,9 @@ extension OperatorRoute {
         .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
             try await api.items(call)
         },
+        .later(.get, "\(api)/tables/{table}/server-rows") { api, call throws(Problem) in
+            try await api.serverRows(call)
+        },
         .later(.get, "\(api)/tables/{table}/set-aside") { api, call throws(Problem) in
             try await api.setAsideRows(call)
         },

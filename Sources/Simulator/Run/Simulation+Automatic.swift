@@ -9,26 +9,33 @@ extension Simulation {
     /// 1. Before each interval: check whether something is due and could be sent.
     /// 2. If so, and no request is made in the interval, its length counts as waiting. A request resets the
     ///    count.
-    /// 3. Waiting for more than 30 s is a fault.
+    /// 3. Waiting for longer than the schedule may wait between two probes, and 10 s, is a fault.
     func pass(_ time: Duration) async throws {
         let end = clock.uptime() + time
         await executor.quiet()
         while clock.uptime() < end, faults.isEmpty {
             var before: [Int: Int] = [:]
-            for proxy in proxies where try await isWaiting(proxy) {
+            let began = clock.uptime()
+            let requests = proxies.map(\.transport.requests)
+            for proxy in proxies {
+                if !proxy.transport.isClear { proxy.awaySince = proxy.awaySince ?? began }
+                guard try await isWaiting(proxy) else { continue }
                 before[proxy.number] = proxy.transport.requests
             }
-            let began = clock.uptime()
             let next = min(clock.nextDeadline ?? end, end)
             clock.advance(by: max(next - began, .milliseconds(1)))
             await executor.quiet()
-            for proxy in proxies {
+            for (proxy, requests) in zip(proxies, requests) {
+                if proxy.transport.isClear, proxy.transport.requests != requests {
+                    proxy.awaySince = nil
+                }
                 guard before[proxy.number] == proxy.transport.requests else {
                     proxy.waited = .zero
                     continue
                 }
                 proxy.waited += clock.uptime() - began
-                if proxy.waited > .seconds(30) {
+                let outage = proxy.awaySince.map { clock.uptime() - $0 } ?? .zero
+                if proxy.waited > SyncLimits.longestProbeWait(outage: outage) + .seconds(10) {
                     fault(.liveness, "p\(proxy.number) tries nothing for \(proxy.waited)")
                 }
             }

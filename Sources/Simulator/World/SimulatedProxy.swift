@@ -38,6 +38,8 @@ final class SimulatedProxy {
     var isRunning = false
     /// How long a due operation was not tried although nothing prevented it.
     var waited = Duration.zero
+    /// Since when its transport was not clear, until it made a request while it was; nil while neither.
+    var awaySince: Duration?
     /// Whether the store's file cannot grow.
     private(set) var isDiskFull = false
 

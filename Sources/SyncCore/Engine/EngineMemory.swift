@@ -62,7 +62,7 @@ extension Scheduler {
         guard wishes.isEmpty, !mustProbe else { return false }
         guard isAutomatic else { return true }
         switch link {
-        case .down(_, let probe), .signedOut(let probe): return now < probe
+        case .down(_, _, let probe), .signedOut(let probe): return now < probe
         case .open, .up: return pushAt == nil && (syncAt.map { now < $0 } ?? true)
         }
     }
@@ -72,7 +72,7 @@ extension Scheduler {
     func untilPush(now: Duration) -> Duration? {
         guard settings.triggers.contains(.afterWrites), case .online = mode else { return nil }
         switch link {
-        case .down(_, let probe), .signedOut(let probe): return max(probe - now, .zero)
+        case .down(_, _, let probe), .signedOut(let probe): return max(probe - now, .zero)
         case .open, .up: return .zero
         }
     }

@@ -58,12 +58,13 @@ struct AssignedIDs {
         try transaction.run(
             """
             UPDATE items SET shadow_columns = NULL, server_version = NULL, server_updated_at = NULL,
-              server_deleted = 0 WHERE table_id = ? AND id = ?
+              server_created_at = NULL, server_deleted = 0 WHERE table_id = ? AND id = ?
             """, [row.tableID, id.text])
         var theirs = ItemRow(new: row.id, tableID: row.tableID)
         theirs.columns = row.shadow ?? Columns()
         theirs.serverVersion = row.serverVersion
         theirs.serverUpdatedAt = row.serverUpdatedAt
+        theirs.serverCreatedAt = row.serverCreatedAt
         theirs.createdAt = transaction.now.milliseconds
         try items.restamp(&theirs, from: theirs)
     }

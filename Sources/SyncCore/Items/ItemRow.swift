@@ -18,6 +18,7 @@ struct ItemRow {
     /// Raw, of the last row known of the backend.
     var serverVersion: String?
     var serverUpdatedAt: String?
+    var serverCreatedAt: String?
     var serverDeleted: Bool
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
@@ -40,7 +41,8 @@ struct ItemRow {
     /// The columns in the order in which ``init(_:idKind:)`` reads them.
     static let select = """
         SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
-          server_updated_at, server_deleted, shadow_columns, settled_at, pending FROM items
+          server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at
+          FROM items
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
@@ -71,6 +73,7 @@ struct ItemRow {
         shadow = (row[11] as String?).map { Columns(stored: $0) }
         settledAt = row[12]
         pending = row[13]
+        serverCreatedAt = row[14]
     }
 
     /// The item as a client sees it.
@@ -94,6 +97,7 @@ struct ItemRow {
     /// Becomes an item that the backend has never had.
     mutating func forgetBackend() {
         (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
+        serverCreatedAt = nil
         (serverDeleted, settledAt) = (false, 0)
     }
 

@@ -41,24 +41,26 @@ struct ItemTable {
                 """
                 UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
                   deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
-                  shadow_columns = ?, settled_at = ?, pending = ? WHERE rowid = ?
+                  shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?
+                WHERE rowid = ?
                 """,
                 [
                     row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
                     row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
-                    row.settledAt, row.pending, rowID,
+                    row.settledAt, row.pending, row.serverCreatedAt, rowID,
                 ])
         } else {
             try transaction.run(
                 """
                 INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
                   server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
-                  pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  pending, server_created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
                     row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
                     row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
+                    row.serverCreatedAt,
                 ])
             row.rowID = transaction.db.insertedRowID
         }

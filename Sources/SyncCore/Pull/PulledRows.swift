@@ -64,6 +64,7 @@ struct PulledRows {
             row.shadow = server.columns
             row.serverVersion = server.version
             row.serverUpdatedAt = server.updatedAt
+            row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
             row.serverDeleted = server.isDeleted
             try items.save(&row)
             try renewConflict(of: row)
@@ -90,6 +91,7 @@ struct PulledRows {
     private func take(_ server: ServerSide, _ row: inout ItemRow) {
         row.serverVersion = server.version
         row.serverUpdatedAt = server.updatedAt
+        row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
         row.serverDeleted = server.isDeleted
         row.columns = server.columns ?? row.columns
         row.deleted = server.isDeleted

@@ -210,6 +210,7 @@ struct Settling {
         row.shadow = server.columns
         row.serverVersion = server.version
         row.serverUpdatedAt = server.updatedAt
+        row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
         row.serverDeleted = server.isDeleted
         row.settledAt = try counters.nextChange()
         try items.save(&row)

@@ -9,7 +9,9 @@ struct ServerSide: Sendable, Hashable {
     /// The backend's own text.
     var version: String?
     var updatedAt: String?
-    var createdAt: Instant?
+    var createdAt: Instant? { createdAtText.flatMap { Instant(parsing: $0) } }
+    /// The backend's own text; nil where it was not in the answer.
+    var createdAtText: String?
 
     /// Whether the backend has the row, and it is not deleted.
     var isLive: Bool { columns != nil && !isDeleted }
@@ -29,7 +31,7 @@ struct ServerSide: Sendable, Hashable {
         isDeleted = remote.isDeleted
         version = remote.version
         updatedAt = remote.updatedAt
-        createdAt = remote.createdAt.flatMap { Instant(parsing: $0) }
+        createdAtText = remote.createdAt
     }
 
     /// Reads the backend's row that is stored beside local changes.

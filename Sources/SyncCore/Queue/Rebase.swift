@@ -77,6 +77,7 @@ struct Rebase {
         }
         row.serverVersion = server.version
         row.serverUpdatedAt = server.updatedAt
+        row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
         row.serverDeleted = server.isDeleted
         row.createdAt = row.createdAt ?? server.createdAt?.milliseconds
         row.pending = kept.first?.seq

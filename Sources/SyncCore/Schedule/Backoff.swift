@@ -1,10 +1,13 @@
 /// Waits before a retry, with full jitter, so that many clients which failed together do not return
 /// together.
 enum Backoff {
-    /// The wait before the next probe of the backend, after `failures` failed probes.
-    static func probe(failures: Int, random: any RandomSource) -> Duration {
-        jitter(
-            SyncLimits.probeBaseMilliseconds, SyncLimits.probeCapMilliseconds, failures, random)
+    /// The wait before the next probe of the backend, after `failures` failed probes in an outage of this
+    /// length. The longer the outage, the longer the wait may be: a whole fleet may wait for the same backend.
+    static func probe(
+        failures: Int, outage: Duration, random: any RandomSource
+    ) -> Duration {
+        let cap = UInt64(SyncLimits.longestProbeWait(outage: outage).milliseconds)
+        return jitter(SyncLimits.probeBaseMilliseconds, cap, failures, random)
     }
 
     /// The wait before the next attempt of an operation, after `failures` attempts without a verdict.

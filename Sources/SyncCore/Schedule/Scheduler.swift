@@ -24,7 +24,8 @@ struct Scheduler: Sendable {
         /// Nothing was tried since the start or since a change of the address.
         case open
         case up
-        case down(failures: Int, nextProbe: Duration)
+        /// `since`: the uptime of the first failure, or of the first one after a sleep.
+        case down(failures: Int, since: Duration, nextProbe: Duration)
         case signedOut(nextProbe: Duration)
     }
 
@@ -84,12 +85,17 @@ struct Scheduler: Sendable {
             mustProbe = false
             return .probe
         }
-        if !wishes.isEmpty { return .run(wishes.removeFirst()) }
+        if !wishes.isEmpty {
+            let wish = wishes.removeFirst()
+            // The interval begins anew, so that a backend that returns is not asked for everything twice.
+            if wish == .sync { syncAt = nextInterval(now) }
+            return .run(wish)
+        }
         guard isAutomatic else {
             lastProgress = now
             return .wait(until: nil)
         }
-        if case .down(_, let probe) = link {
+        if case .down(_, _, let probe) = link {
             return now >= probe ? .probe : .wait(until: probe)
         }
         if case .signedOut(let probe) = link {
@@ -162,8 +168,8 @@ struct Scheduler: Sendable {
             lastRead[table] = now
             wish(.pull(PullRequest(table: table)))
         case .reachable:
-            if case .down(let failures, _) = link {
-                link = .down(failures: failures, nextProbe: now)
+            if case .down(let failures, let since, _) = link {
+                link = .down(failures: failures, since: since, nextProbe: now)
             }
         case .unreachable:
             switch link {
@@ -232,14 +238,21 @@ struct Scheduler: Sendable {
         _ failure: Prover.Failure, now: Duration, wall: Instant, random: any RandomSource
     ) {
         lastProgress = now
-        var count = 1
-        if case .down(let failures, _) = link { count += failures }
-        var wait = failure.retryAfter ?? Backoff.probe(failures: count, random: random)
+        var (count, since) = (1, now)
+        if case .down(let failures, let first, let probe) = link {
+            count = failures + 1
+            // A probe that is this late was slept over: nobody has looked for the backend meanwhile.
+            let isLate = now - probe > .seconds(SyncLimits.requestPatienceSeconds)
+            if !isLate { since = first }
+        }
+        var wait =
+            failure.retryAfter
+            ?? Backoff.probe(failures: count, outage: now - since, random: random)
         if failure.state == .signedOut {
             wait = max(wait, settings.interval)
             link = .signedOut(nextProbe: now + wait)
         } else {
-            link = .down(failures: count, nextProbe: now + wait)
+            link = .down(failures: count, since: since, nextProbe: now + wait)
         }
         let next = isAutomatic ? wall.advanced(by: wait) : nil
         setBackend(failure.state, failure.reason, now: now, wall: wall, nextTry: next)

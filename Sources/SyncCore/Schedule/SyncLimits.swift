@@ -35,8 +35,19 @@ public enum SyncLimits {
     static let circuitFailures = 3
     /// The first wait between two probes of the backend, in milliseconds.
     static let probeBaseMilliseconds: UInt64 = 1_000
-    /// The longest wait between two probes, in milliseconds.
+    /// The longest wait between two probes during a short outage, in milliseconds.
     static let probeCapMilliseconds: UInt64 = 20_000
+    /// The part of an outage's length, as a divisor, that a wait between two probes may take beyond
+    /// ``probeCapMilliseconds``.
+    static let probeOutageDivisor: UInt64 = 20
+    /// The longest wait between two probes, in milliseconds.
+    static let longOutageProbeCapMilliseconds: UInt64 = 180_000
+    /// The longest wait between two probes in an outage of this length.
+    public static func longestProbeWait(outage: Duration) -> Duration {
+        let part = UInt64(max(outage.milliseconds, 0)) / probeOutageDivisor
+        return .milliseconds(
+            min(max(probeCapMilliseconds, part), longOutageProbeCapMilliseconds))
+    }
     /// The first wait before an operation is tried again, in milliseconds.
     static let operationBaseMilliseconds: UInt64 = 2_000
     /// The longest wait before an operation is tried again, in milliseconds.

@@ -1,10 +1,14 @@
--- Version 2 of a store: what the overview and the causes of the queue are read from.
+-- Version 2 of a store: what the overview and the causes of the queue are read from, and when the backend
+-- says that a row was created.
 
 -- Causes are counted by status too, with their times, and the index alone is read for it.
 DROP INDEX operations_by_reason;
 CREATE INDEX operations_by_reason
   ON operations(state, reason, last_status, seq, table_id, first_attempt_at, last_attempt_at)
   WHERE reason IS NOT NULL;
+
+-- Raw: `createdAt` of the last row known of the backend.
+ALTER TABLE items ADD COLUMN server_created_at TEXT;
 
 -- The value at the last sample. What came before this version is in no sample.
 ALTER TABLE ledger ADD COLUMN sampled INTEGER NOT NULL DEFAULT 0;

@@ -1,14 +1,27 @@
 import ArgumentParser
 import Backend
-import HTTPServer
+import Logging
 import Proxy
-import TablesProtocol
+import UnixSignals
 
-/// `understudy backend`: a complete tables backend for trying things out.
+/// `understudy backend`: a complete tables backend, for trying things out or, with `--access-file`, for a site.
 struct Backend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the reference backend, to try things out.",
+        commandName: "run",
+        abstract: "Run a backend: to try things out, or for a site.",
         discussion: """
+            With --access-file it verifies users' tokens, and may listen on other addresses than \
+            loopback ones. Without it, it is the reference backend, which takes everybody for whom \
+            they say they are. SIGHUP reads the access file, its keys and the certificate again.
+
+              understudy backend --listen 0.0.0.0:443 --tls-certificate site.pem --tls-key site.key \
+            --access-file access.json --admin-token-file admin.token --table todos:per-user
+
+            Each option but --faults and --samples can also be set as an environment variable \
+            (--access-file is UNDERSTUDY_ACCESS_FILE) or in a configuration file (access-file = \
+            access.json); the command line wins over the environment, which wins over the file. \
+            `understudy config init --for backend` writes a file to begin with.
+
             With --faults, PUT /-/faults makes it slow, wrong or absent.
 
             --flavour express is azure-mobile-apps for Node in an application of its own: it has \
@@ -20,49 +33,13 @@ struct Backend: AsyncParsableCommand {
             --table secrets:authenticated+no-delete
             """)
 
-    @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8081)")
-    var listen: String?
-
-    @Option(help: "The data folder. (default: understudy-backend in ~/.local/share)")
-    var data: String?
-
     @Option(
-        help: ArgumentHelp(
-            """
-            Keep the rows in PostgreSQL (15 or later) instead of the data folder: its URL as libpq \
-            reads it, with several hosts where a standby may take over. UNDERSTUDY_DATABASE keeps a \
-            password out of the list of processes.
-            """, valueName: "url"))
-    var database: String?
-
-    @Option(
-        name: [.long, .customLong("generation")],
         help: """
-            Which server it answers like: \
-            \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")). (default: 2)
+            The configuration file. (default: understudy/backend.conf in ~/.config, where it is)
             """)
-    var flavour: String?
+    var config: String?
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            A table that exists from the start; after a colon, joined by +, what is special about \
-            it: \(BackendTable.Word.allCases.map(\.rawValue).joined(separator: ", ")). Repeat it. \
-            (default: tables come with their first write; express: none)
-            """, valueName: "table[:words]"))
-    var table: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A table whose ids are integers that it assigns; repeat it.", valueName: "table"))
-    var integerIds: [String] = []
-
-    @Option(
-        help: ArgumentHelp("A table that deletes for good; repeat it.", valueName: "table"))
-    var hardDelete: [String] = []
-
-    @Option(help: ArgumentHelp("Rows in one answer. (default: as the server)", valueName: "rows"))
-    var pageRows: Int?
+    @OptionGroup var options: BackendServeOptions
 
     @Flag(help: "Serve PUT /-/faults and GET /-/effects.")
     var faults = false
@@ -70,83 +47,88 @@ struct Backend: AsyncParsableCommand {
     @Flag(help: "Begin with a dozen sample todos.")
     var samples = false
 
-    @Option(
-        help: ArgumentHelp(
-            "A table that needs a sign-in, with items for each user; repeat it.",
-            valueName: "table"))
-    var signIn: [String] = []
-
-    func validate() throws {
-        if let pageRows, pageRows < 1 { throw ValidationError("--page-rows is 1 or more.") }
-    }
-
-    /// The tables of the settings; where one needs a sign-in, only tokens of this backend are good.
-    private func addTables(
-        to options: inout BackendOptions, _ sources: Sources
-    ) throws(ConfigurationProblem) {
-        let standard = TableOptions.standard(of: options.flavour)
-        for table in try sources.list(Settings.backendTable) {
-            options.tables[table.name] = table.options(of: options.flavour)
-        }
-        for name in try sources.list(Settings.integerIDs) {
-            options.tables[name, default: standard].idKind = .integer
-        }
-        for name in try sources.list(Settings.hardDelete) {
-            options.tables[name, default: standard].softDelete = false
-        }
-        for name in try sources.list(Settings.signIn) {
-            options.tables[name, default: standard].needsSignIn = true
-        }
-        if options.tables.values.contains(where: \.needsSignIn) { options.tokens = .issued }
+    /// The sources of the settings; each call reads the file.
+    private func sources() throws(StartProblem) -> Sources {
+        Sources(
+            flags: options.flags, environment: ThisProcess.environment,
+            file: try ConfigurationFile.load(
+                flag: config, environment: ThisProcess.environment, for: .backend))
     }
 
     func run() async throws {
-        let environment = ThisProcess.environment
-        let sources = Sources(
-            flags: [
-                Settings.listen.name: listen.map { [$0] } ?? [],
-                Settings.data.name: data.map { [$0] } ?? [],
-                Settings.database.name: database.map { [$0] } ?? [],
-                Settings.flavour.name: flavour.map { [$0] } ?? [],
-                Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
-                Settings.hardDelete.name: hardDelete,
-                Settings.signIn.name: signIn,
-            ], environment: environment)
-        let address: ListenAddress
-        let folder: DataFolder
-        let url: String?
-        var options: BackendOptions
-        do {
-            address =
-                try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8081)
-            folder =
-                try sources.value(Settings.data)
-                ?? DataFolder.standard(name: "understudy-backend", environment: environment)
-            url = try sources.value(Settings.database)
-            options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
-            try addTables(to: &options, sources)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        }
-        if options.flavour == .express, options.tables.isEmpty {
+        // Trapped before the settings are read, so that a change of them is never missed.
+        let hangUps = await HangUps()
+        let sources = try sources()
+        let security = try BackendSecurity(sources)
+        let configuration = try BackendServeConfiguration(
+            sources, verifiesTokens: security.access != nil)
+        try security.check(
+            configuration.listen, allowsPlainHTTP: configuration.allowsPlainHTTP)
+        if samples, security.access != nil {
             throw StartProblem(
-                "The flavour express has only the tables that are given. Name one with --table.")
+                "--samples are those of the reference backend, without --access-file.", .usage)
         }
+        var options = configuration.options
         options.servesFaults = faults
-        options.pageRows = pageRows
+        options.servesHealth = true
         let log = try ProcessLog(sources)
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
+        let manager = ServiceManager(environment: ThisProcess.environment)
         // Nodes that share PostgreSQL keep nothing in a folder.
-        let lock = try url == nil ? folder.open() : nil
+        let lock = try configuration.database == nil ? configuration.folder.open() : nil
         defer { lock?.release() }
         let backend = try RunningBackend.start(
-            address,
-            on: url.map(RunningBackend.Database.postgreSQL)
-                ?? .file("\(folder.path)/backend.sqlite"),
-            options: options, samples: samples)
-        let lifetime = await Lifetime(
-            services: [backend.service], log: log.logger)
-        ThisProcess.say("The reference backend listens at http://\(backend.address)/tables/")
+            configuration.listen,
+            on: configuration.database.map(RunningBackend.Database.postgreSQL)
+                ?? .file("\(configuration.folder.path)/backend.sqlite"),
+            options: options, samples: samples, security: security, log: log.logger)
+        sayStart(backend, log)
+        var lifetime = await Lifetime(services: [backend.service], log: log.logger)
+        lifetime.stopMilliseconds = Limits.backendStopMilliseconds
+        lifetime.onStop = { manager.notify("STOPPING=1") }
+        lifetime.beforeStop = { signal in
+            // A person at a terminal does not wait.
+            guard signal == .sigterm, configuration.drainSeconds > 0 else { return }
+            // A drain may be longer than the manager waits by itself.
+            let stop = configuration.drainSeconds * 1000 + Limits.backendStopMilliseconds
+            manager.notify("EXTEND_TIMEOUT_USEC=\(stop * 1000)")
+            log.logger.notice(
+                "node drains", metadata: ["seconds": .stringConvertible(configuration.drainSeconds)]
+            )
+            await backend.drain(seconds: configuration.drainSeconds)
+        }
+        lifetime.hangUps = hangUps
+        lifetime.onHangUp = {
+            manager.notify(
+                "RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
+            await reload(backend, log)
+            manager.notify("READY=1")
+        }
+        // The manager may send a signal from now on, and each is trapped.
+        manager.notify("READY=1")
         try await lifetime.run()
+    }
+
+    private func reload(_ backend: RunningBackend, _ log: ProcessLog) async {
+        do {
+            let sources = try sources()
+            let logging = try ProcessLog.Choice(sources)
+            try await backend.reload(BackendSecurity(sources))
+            log.choice = logging
+            log.logger.notice("keys and certificate read again")
+        } catch {
+            log.logger.error("keys and certificate kept", metadata: ["problem": "\(error)"])
+        }
+    }
+
+    private func sayStart(_ backend: RunningBackend, _ log: ProcessLog) {
+        let url = "\(backend.scheme)://\(backend.address)/tables/"
+        if log.choice.isJSON, backend.verifiesTokens {
+            log.logger.notice(
+                "backend serves", metadata: ["url": "\(url)", "version": "\(Version.text)"])
+        } else {
+            ThisProcess.say(
+                "The \(backend.verifiesTokens ? "backend" : "reference backend") listens at \(url)")
+        }
     }
 }

@@ -10,10 +10,22 @@ struct Config: AsyncParsableCommand {
         defaultSubcommand: ConfigShow.self)
 }
 
+/// Which command the configuration is for.
+struct ConfigurationPurpose: ParsableArguments {
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("The command: serve or backend. (default: serve)", valueName: "command"),
+        completion: .words(of: ConfigurationKind.self))
+    var command: ConfigurationKind?
+
+    /// The kind of its configuration file.
+    var kind: ConfigurationKind { command ?? .serve }
+}
+
 /// `understudy config show`.
 struct ConfigShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "The settings that `serve` would start with.",
+        commandName: "show", abstract: "The settings that `serve` or `backend` would start with.",
         discussion: """
             Lines that begin with # are defaults. JSON: {file, settings: [{name, values, origins, \
             default, allowed}]}.
@@ -22,15 +34,17 @@ struct ConfigShow: AsyncParsableCommand {
     @Flag(help: "Say where each value stands: a variable, or a file with its line.")
     var origin = false
 
+    @OptionGroup var purpose: ConfigurationPurpose
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let sources = try options.sources()
+        let sources = try sources()
         let answer = JSONValue.members(
             ("file", .text(sources.file.path)),
-            ("settings", .array(ServeSetting.all.map { Self.json($0, sources) })))
+            ("settings", .array(purpose.kind.settings.map { Self.json($0, sources) })))
         options.show(answer) { TerminalText.settings($0, origin: origin) }
-        for setting in ServeSetting.all {
+        for setting in purpose.kind.settings {
             for statement in sources.statements(setting) where !setting.accepts(statement.text) {
                 throw ConfigurationProblem(
                     place: statement.place, value: statement.text, allowed: setting.allowed
@@ -39,10 +53,21 @@ struct ConfigShow: AsyncParsableCommand {
         }
     }
 
+    private func sources() throws(StartProblem) -> Sources {
+        if purpose.kind == .serve { return try options.sources() }
+        let environment = ThisProcess.environment
+        return Sources(
+            flags: [Settings.data.name: options.data.map { [$0] } ?? []],
+            environment: environment,
+            file: try ConfigurationFile.load(
+                flag: options.config, environment: environment, for: purpose.kind))
+    }
+
     private static func json(_ setting: ServeSetting, _ sources: Sources) -> JSONValue {
         let said = sources.statements(setting)
+        let values = said.map { setting.isSecret ? ServeSetting.notShown : $0.text }
         return .members(
-            ("name", .string(setting.name)), ("values", .array(said.map { .string($0.text) })),
+            ("name", .string(setting.name)), ("values", .array(values.map { .string($0) })),
             ("origins", .array(said.map { .string($0.place) })),
             ("default", .string(setting.standard)), ("allowed", .string(setting.allowed)))
     }
@@ -67,8 +92,10 @@ struct ConfigCheck: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print nothing; the exit code says it.")
     var quiet = false
 
+    @OptionGroup var purpose: ConfigurationPurpose
+
     func run() throws {
-        let problems = Self.problems(in: file)
+        let problems = Self.problems(in: file, for: purpose.kind)
         if json {
             ThisProcess.print(
                 json: JSONValue.members(
@@ -82,15 +109,16 @@ struct ConfigCheck: ParsableCommand {
     }
 
     /// What is wrong: that the file cannot be read, each wrong value, or what a start would refuse.
-    static func problems(in path: String) -> [String] {
+    static func problems(in path: String, for kind: ConfigurationKind = .serve) -> [String] {
         let sources: Sources
         do {
-            let file = try ConfigurationFile.load(flag: path) { _ in nil }
+            let file = try ConfigurationFile.load(
+                flag: path, environment: { _ in nil }, for: kind)
             sources = Sources(flags: [:], environment: { _ in nil }, file: file)
         } catch {
             return [error.sentence]
         }
-        let wrong = ServeSetting.all.flatMap { setting in
+        let wrong = kind.settings.flatMap { setting in
             sources.statements(setting).filter { !setting.accepts($0.text) }.map { said in
                 ConfigurationProblem(
                     place: said.place, value: said.text, allowed: setting.allowed
@@ -102,7 +130,15 @@ struct ConfigCheck: ParsableCommand {
             // With a place for the data folder the check needs no home folder.
             let placed = Sources(
                 flags: [:], environment: { $0 == "XDG_DATA_HOME" ? "/" : nil }, file: sources.file)
-            _ = try ServeConfiguration(placed, rebind: false)
+            switch kind {
+            case .serve: _ = try ServeConfiguration(placed, rebind: false)
+            case .backend:
+                let security = try BackendSecurity(placed)
+                let configuration = try BackendServeConfiguration(
+                    placed, verifiesTokens: security.access != nil)
+                try security.check(
+                    configuration.listen, allowsPlainHTTP: configuration.allowsPlainHTTP)
+            }
             return []
         } catch {
             return [error.sentence]
@@ -115,24 +151,31 @@ struct ConfigInit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a commented configuration file to begin with.")
 
-    @Option(help: "Where. (default: understudy/understudy.conf in ~/.config)")
+    @Option(
+        help: """
+            Where. (default: understudy/understudy.conf in ~/.config, for backend \
+            understudy/backend.conf)
+            """)
     var config: String?
 
     @Flag(help: "Print it instead.")
     var stdout = false
 
+    @OptionGroup var purpose: ConfigurationPurpose
+
     func run() async throws {
-        if stdout { return ThisProcess.print(own: Self.text) }
+        let text = Self.text(for: purpose.kind)
+        if stdout { return ThisProcess.print(own: text) }
         guard
             let path = config ?? ThisProcess.environment(ConfigurationFile.variable)
-                ?? ConfigurationFile.standardPath(ThisProcess.environment)
+                ?? ConfigurationFile.standardPath(ThisProcess.environment, for: purpose.kind)
         else { throw StartProblem("There is no HOME, so say where with --config.") }
         do {
             if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
                 try Files.makeFolder(String(path[..<slash]))
             }
             let file = try OutputFile(path)
-            try file.print(Self.text)
+            try file.print(text)
             try file.finish()
         } catch {
             throw StartProblem("\(error)", .error)
@@ -141,18 +184,18 @@ struct ConfigInit: AsyncParsableCommand {
     }
 
     /// The text of the file: every setting with its purpose, its allowed values and its default.
-    static var text: String {
+    static func text(for kind: ConfigurationKind) -> String {
         var lines = [
             "# Understudy. Lines are name = value; a line that begins with # says nothing. The",
             "# command line and the environment (UNDERSTUDY_LISTEN for listen) win over this file.",
             "# A change holds from the next start, or from a SIGHUP where that is said.",
         ]
-        for setting in ServeSetting.all {
+        for setting in kind.settings {
             lines.append("")
             lines.append(
                 "# \(setting.summary)" + (setting.isList ? " Repeat the line for more." : ""))
             lines.append("# Allowed: \(setting.allowed).")
-            let isReloaded = Reload.reloadable.contains(setting.name)
+            let isReloaded = kind.reloadable.contains(setting.name)
             lines.append(
                 "# Default: \(setting.standard)." + (isReloaded ? " SIGHUP takes it over." : ""))
             lines.append("#\(setting.name) = \(setting.example)")

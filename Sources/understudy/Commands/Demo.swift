@@ -47,7 +47,7 @@ struct Demo: AsyncParsableCommand {
             try listen(sources),
             on: try sources.value(Settings.database).map(RunningBackend.Database.postgreSQL)
                 ?? .file("\(configuration.proxy.folder.path)/backend.sqlite"),
-            options: .init(), samples: true)
+            options: .init(), samples: true, log: log)
         if let address = BackendAddress("http://\(backend.address)") {
             configuration.proxy.backend = address
         }
@@ -57,7 +57,7 @@ struct Demo: AsyncParsableCommand {
             composition.report = processLog.report(RunningSettings(sources))
             proxy = try await composition.start(lock)
         } catch {
-            await backend.server.stop()
+            await backend.stop()
             throw error
         }
         let lifetime = await Lifetime(services: [backend.service] + proxy.services, log: log)

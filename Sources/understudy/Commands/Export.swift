@@ -9,7 +9,9 @@ struct Export: AsyncParsableCommand {
         abstract: "Write rows, queue and history as JSON lines.",
         discussion: """
             One object on each line, told apart by "type": export (the first, with version, \
-            identity and time), item (table, item, state), operation (summary, payload, base, \
+            identity and time), item (table, item, state), server (the backend's row as it is known \
+            here, without what clients have changed: table, idKind, id, createdAt, updatedAt, \
+            version, deleted, columns), operation (summary, payload, base, \
             mine, server, headers, attempts), history, end (the last, with the counts: a file without it is \
             not whole). Works while an Understudy runs and while none does. Passwords and tokens \
             are not in it; the contents of rows are.
@@ -17,7 +19,7 @@ struct Export: AsyncParsableCommand {
 
     /// A part of an export.
     enum Part: String, ExpressibleByArgument, CaseIterable {
-        case rows, queue, history
+        case rows, server, queue, history
     }
 
     @Option(help: "A new file to write to. (default: standard output)")
@@ -25,7 +27,7 @@ struct Export: AsyncParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: "rows, queue, history, or some of them; all unless given.")
+        help: "rows, server, queue, history, or some of them; all unless given.")
     var only: [Part] = []
 
     @OptionGroup var options: ClientOptions
@@ -71,6 +73,7 @@ struct Exporter {
     /// The numbers of written lines.
     struct Counts: Sendable {
         var items = 0
+        var serverRows = 0
         var operations = 0
         var history = 0
     }
@@ -92,10 +95,12 @@ struct Exporter {
             ("identity", .string(identity)), ("at", .string(ThisProcess.now.text)),
         ])
         if parts.contains(.rows) { try await rows() }
+        if parts.contains(.server) { try await serverRows() }
         if parts.contains(.queue) { try await queue() }
         if parts.contains(.history) { try await history() }
         try write([
             ("type", .string("end")), ("items", .number(counts.items)),
+            ("server", .number(counts.serverRows)),
             ("operations", .number(counts.operations)), ("history", .number(counts.history)),
         ])
         return counts
@@ -125,6 +130,30 @@ struct Exporter {
                 bar.draw("rows of \(name)", done: counts.items, total: nil)
                 last = page["next"] == .null ? nil : rows.last?["item"]?["id"]?.string
                 query = query.filter { $0.0 != "filter" }
+            } while last != nil
+        }
+    }
+
+    /// Writes the backend's rows of each table, without the changes that wait here.
+    private mutating func serverRows() async throws {
+        for table in try await client.get("/tables")["items"]?.array ?? [] {
+            guard let name = table["name"]?.string else { continue }
+            var last: String?
+            repeat {
+                let page = try await client.get(
+                    "/tables/\(PercentCoding.encode(name))/server-rows",
+                    [("limit", String(Proxy.Limits.pageElementsMax)), ("after", last)])
+                for row in page["items"]?.array ?? [] {
+                    guard case .object(let members) = row else { continue }
+                    try write(
+                        [
+                            ("type", .string("server")), ("table", .string(name)),
+                            ("idKind", table["idKind"] ?? .null),
+                        ] + members.map { ($0.name, $0.value) })
+                    counts.serverRows += 1
+                }
+                bar.draw("the backend's rows of \(name)", done: counts.serverRows, total: nil)
+                last = page["next"]?.string
             } while last != nil
         }
     }

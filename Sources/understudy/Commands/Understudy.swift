@@ -12,7 +12,7 @@ struct Understudy: AsyncParsableCommand {
             """,
         version: Version.text,
         groupedSubcommands: [
-            CommandGroup(name: "Run", subcommands: [Demo.self, Serve.self, Backend.self]),
+            CommandGroup(name: "Run", subcommands: [Demo.self, Serve.self, BackendCommand.self]),
             CommandGroup(
                 name: "Look",
                 subcommands: [

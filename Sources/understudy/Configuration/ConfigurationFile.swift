@@ -28,7 +28,9 @@ struct ConfigurationFile: Sendable, Hashable {
     }
 
     /// Parses the text of a file.
-    init(path: String, text: String) throws(ConfigurationProblem) {
+    init(
+        path: String, text: String, for kind: ConfigurationKind = .serve
+    ) throws(ConfigurationProblem) {
         self.path = path
         var lines: [Line] = []
         // A line may end in CR LF, which is one character.
@@ -38,17 +40,25 @@ struct ConfigurationFile: Sendable, Hashable {
             if bare.isEmpty || bare.first == "#" { continue }
             let parts = bare.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts[0].trimming(Self.isBlank)
-            guard parts.count == 2, let setting = ServeSetting.named(name) else {
+            guard parts.count == 2, let setting = kind.settings.first(where: { $0.name == name })
+            else {
+                // A URL under a misspelt name may have a password in it.
+                let isSecret = bare.contains("://") && kind.settings.contains { $0.isSecret }
                 throw ConfigurationProblem(
-                    place: "\(path):\(index + 1)", value: String(bare),
-                    allowed: "a line such as \"listen = 127.0.0.1:8080\" with \(Self.known(name))")
+                    place: "\(path):\(index + 1)",
+                    value: isSecret ? ServeSetting.notShown : String(bare),
+                    allowed:
+                        "a line such as \"listen = 127.0.0.1:8080\" with \(Self.known(name, kind))")
             }
             let value = parts[1].trimming(Self.isBlank)
             let line = Line(number: index + 1, name: setting.name, value: String(value))
             if !setting.isList, let first = lines.first(where: { $0.name == line.name }) {
+                let values = [line, first].map {
+                    setting.isSecret ? ServeSetting.notShown : $0.value
+                }
                 throw ConfigurationProblem(
-                    place: "\(path):\(line.number) \(line.name)", value: line.value,
-                    allowed: "said once, and line \(first.number) says \"\(first.value)\"")
+                    place: "\(path):\(line.number) \(line.name)", value: values[0],
+                    allowed: "said once, and line \(first.number) says \"\(values[1])\"")
             }
             lines.append(line)
         }
@@ -56,8 +66,8 @@ struct ConfigurationFile: Sendable, Hashable {
     }
 
     /// The names that a line may have: the nearest to one that is misspelt, otherwise all.
-    private static func known(_ name: Substring) -> String {
-        let names = ServeSetting.all.map(\.name)
+    private static func known(_ name: Substring, _ kind: ConfigurationKind) -> String {
+        let names = kind.settings.map(\.name)
         if let near = NearestName.of(String(name), in: names), near != name {
             return "a known name; perhaps \(near) is meant"
         }
@@ -72,18 +82,19 @@ struct ConfigurationFile: Sendable, Hashable {
     static let variable = "UNDERSTUDY_CONFIG"
 
     /// Reads the file that `--config` or `UNDERSTUDY_CONFIG` names; throws if it is not there. Otherwise
-    /// the file at ``standardPath(_:)``, if it is there.
+    /// the file at ``standardPath(_:for:)``, if it is there.
     static func load(
-        flag: String?, environment: (String) -> String?
+        flag: String?, environment: (String) -> String?, for kind: ConfigurationKind = .serve
     ) throws(StartProblem) -> ConfigurationFile {
         let named = flag ?? environment(variable).flatMap { $0.isEmpty ? nil : $0 }
-        guard let path = named ?? standardPath(environment) else { return .none }
+        guard let path = named ?? standardPath(environment, for: kind) else { return .none }
         do {
             guard let file = try InputFile(path) else {
                 if named == nil { return .none }
                 throw StartProblem(
                     "There is no configuration file \(path). Write one with: understudy config "
-                        + "init --config '\(path)'")
+                        + "init \(kind == .serve ? "" : "--for \(kind.rawValue) ")--config '\(path)'"
+                )
             }
             if let fault = fault(file.status, user: ThisProcess.user, path: path) {
                 throw StartProblem(fault)
@@ -93,7 +104,8 @@ struct ConfigurationFile: Sendable, Hashable {
                     "\(path) has more than \(Limits.configurationBytes >> 20) MiB, so it is no "
                         + "configuration file.")
             }
-            return try ConfigurationFile(path: path, text: String(decoding: bytes, as: UTF8.self))
+            return try ConfigurationFile(
+                path: path, text: String(decoding: bytes, as: UTF8.self), for: kind)
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         } catch let problem as StartProblem {
@@ -120,11 +132,13 @@ struct ConfigurationFile: Sendable, Hashable {
     }
 
     /// The default path by the XDG rules; nil without a home folder.
-    static func standardPath(_ environment: (String) -> String?) -> String? {
+    static func standardPath(
+        _ environment: (String) -> String?, for kind: ConfigurationKind = .serve
+    ) -> String? {
         if let base = environment("XDG_CONFIG_HOME"), base.hasPrefix("/") {
-            return "\(base)/understudy/understudy.conf"
+            return "\(base)/understudy/\(kind.fileName)"
         }
         guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
-        return "\(home)/.config/understudy/understudy.conf"
+        return "\(home)/.config/understudy/\(kind.fileName)"
     }
 }

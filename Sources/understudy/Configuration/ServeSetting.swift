@@ -1,4 +1,4 @@
-/// A setting of `serve` without the type of its value, for the configuration file, `config show` and
+/// A setting of `serve` or `backend` without the type of its value, for the configuration file, `config show` and
 /// `config init`.
 struct ServeSetting: Sendable {
     /// The flag without dashes.
@@ -17,8 +17,13 @@ struct ServeSetting: Sendable {
     let isList: Bool
     /// Whether a text is an allowed value.
     let accepts: @Sendable (String) -> Bool
+    /// Whether its value may hold a password, and is not shown.
+    let isSecret: Bool
 
-    private init<Value>(_ setting: Setting<Value>) {
+    /// What stands for such a value.
+    static let notShown = "(not shown)"
+
+    private init<Value>(_ setting: Setting<Value>, isSecret: Bool = false) {
         guard let about = setting.about else {
             preconditionFailure("A setting of the configuration file says what it is for.")
         }
@@ -30,14 +35,15 @@ struct ServeSetting: Sendable {
         example = about.example
         isList = about.isList
         accepts = { setting.read($0) != nil }
+        self.isSecret = isSecret
     }
 
-    /// The setting with this name.
+    /// The setting of `serve` with this name.
     static func named(_ name: some StringProtocol) -> ServeSetting? {
         all.first { $0.name == name }
     }
 
-    /// All settings, in the order of the commented file.
+    /// All settings of `serve`, in the order of the commented file.
     static let all: [ServeSetting] = [
         ServeSetting(Settings.backend),
         ServeSetting(Settings.backendGeneration),
@@ -73,6 +79,28 @@ struct ServeSetting: Sendable {
         ServeSetting(Settings.parallelism),
         ServeSetting(Settings.pageSize),
         ServeSetting(Settings.strictSDK),
+        ServeSetting(Settings.logLevel),
+        ServeSetting(Settings.logFormat),
+    ]
+    /// All settings of `backend`, in the order of the commented file.
+    static let ofBackend: [ServeSetting] = [
+        ServeSetting(Settings.anyListen),
+        ServeSetting(Settings.certificate),
+        ServeSetting(Settings.certificateKey),
+        ServeSetting(Settings.servePlainHTTP),
+        ServeSetting(Settings.accessFile),
+        ServeSetting(Settings.adminTokenFile),
+        ServeSetting(Settings.defaultAccess),
+        ServeSetting(Settings.backendTable),
+        ServeSetting(Settings.database, isSecret: true),
+        ServeSetting(Settings.backendData),
+        ServeSetting(Settings.flavour),
+        ServeSetting(Settings.integerIDs),
+        ServeSetting(Settings.hardDelete),
+        ServeSetting(Settings.signIn),
+        ServeSetting(Settings.pageRows),
+        ServeSetting(Settings.requestsPerSecond),
+        ServeSetting(Settings.drain),
         ServeSetting(Settings.logLevel),
         ServeSetting(Settings.logFormat),
     ]

@@ -1,4 +1,3 @@
-import Backend
 import HTTPServer
 import Logging
 import Proxy
@@ -47,13 +46,6 @@ enum Settings {
             "The only tables there are.",
             standard: "any", example: "todoitem", isList: true))
 
-    static let backendTable = Setting<BackendTable>(
-        name: "table", allowed: BackendTable.allowed
-    ) { BackendTable($0) }
-
-    static let integerIDs = tableList("integer-ids")
-    static let hardDelete = tableList("hard-delete")
-
     static let policy = Setting<PolicySetting>(
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
@@ -65,10 +57,6 @@ enum Settings {
             standard: "local+ask for each table", example: "todoitem=revalidate+write-through",
             isList: true)
     ) { PolicySetting($0) }
-
-    static let signIn = Setting<TableName>(
-        name: "sign-in", allowed: "the name of a table: letters, digits and _, not a digit first"
-    ) { TableName($0) }
 
     static let allowHost = Setting<String>(
         name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080",
@@ -127,14 +115,6 @@ enum Settings {
             ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
     }
 
-    /// Read by libpq alone, and never shown: it may hold a password.
-    static let database = Setting<String>(name: "database", allowed: "a URL") { $0 }
-
-    static let flavour = Setting<BackendFlavour>(
-        name: "flavour",
-        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
-    ) { BackendFlavour(rawValue: $0) }
-
     static let logLevel = Setting<Logger.Level>(
         name: "log-level",
         allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
@@ -151,7 +131,7 @@ enum Settings {
     ) { LogFormat(rawValue: $0) }
 
     private static func tableList(
-        _ name: String, about: SettingText? = nil
+        _ name: String, about: SettingText
     ) -> Setting<TableName> {
         Setting<TableName>(
             name: name, allowed: "the name of a table: letters, digits and _, not a digit first",

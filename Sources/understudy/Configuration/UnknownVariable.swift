@@ -11,11 +11,8 @@ struct UnknownVariable: Sendable, Hashable, CustomStringConvertible {
 
     /// The variables that the commands read.
     private static let known: [String] =
-        ServeSetting.all.map(\.variable) + [
-            ConfigurationFile.variable, Settings.backendListen.variable, Settings.flavour.variable,
-            Settings.database.variable, Settings.integerIDs.variable,
-            Settings.hardDelete.variable, Settings.signIn.variable,
-        ]
+        ConfigurationKind.allCases.flatMap { $0.settings.map(\.variable) }
+        + [ConfigurationFile.variable, Settings.backendListen.variable]
 
     /// Those among the names of an environment.
     static func all(_ names: [String]) -> [UnknownVariable] {

@@ -6,12 +6,16 @@ import UnixSignals
 /// Runs services until a signal ends the process.
 ///
 /// The first SIGINT or SIGTERM stops the services from the last to the first. A second one, or
-/// ``Limits/stopMilliseconds``, ends the process at once. Acknowledged writes are on disk in any case.
+/// ``stopMilliseconds``, ends the process at once. Acknowledged writes are on disk in any case.
 struct Lifetime {
     let services: [any Service]
     let log: Logger
     /// Called when stopping begins.
     var onStop: @Sendable () -> Void = {}
+    /// Called with the signal, and waited for, before the services are stopped.
+    var beforeStop: @Sendable (UnixSignal) async -> Void = { _ in }
+    /// Milliseconds that the services have to stop.
+    var stopMilliseconds = Limits.stopMilliseconds
     /// Called for each of ``hangUps``.
     var onHangUp: @Sendable () async -> Void = {}
     /// The SIGHUPs that reload; nil for the default effect, which is to end the process.
@@ -63,8 +67,9 @@ struct Lifetime {
                 isStopping = true
                 onStop()
                 tasks.addTask {
+                    await beforeStop(signal)
                     await group.triggerGracefulShutdown()
-                    try? await Task.sleep(for: .milliseconds(Limits.stopMilliseconds))
+                    try? await Task.sleep(for: .milliseconds(stopMilliseconds))
                     if !Task.isCancelled { ThisProcess.end(0) }
                 }
             }

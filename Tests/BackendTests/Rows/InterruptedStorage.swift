@@ -6,6 +6,8 @@ import TablesProtocol
 /// each call on logins.
 struct InterruptedStorage: RowStorage {
     let base: any RowStorage
+    var load: StorageLoad? { base.load }
+    func check() throws { try base.check() }
     var place = CallPlace.callersThread
     var beforeWrite: @Sendable () throws -> Void = {}
     var beforeLogin: @Sendable () throws -> Void = {}
@@ -32,6 +34,17 @@ struct InterruptedStorage: RowStorage {
     func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool {
         try beforeWrite()
         return try base.remove(rows, from: table, write)
+    }
+    func standing(of ids: [ItemID], in table: TableName) throws -> [ItemID: Standing] {
+        try base.standing(of: ids, in: table)
+    }
+    func move(
+        _ rows: [MovedRow], into table: TableName, creating options: TableOptions, _ move: Move
+    ) throws -> [MoveOutcome] {
+        try base.move(rows, into: table, creating: options, move)
+    }
+    func rows(in table: TableName, after id: String, limit: Int) throws -> [Row] {
+        try base.rows(in: table, after: id, limit: limit)
     }
     func effects(after number: Int64, limit: Int) throws -> [Effect] {
         try base.effects(after: number, limit: limit)

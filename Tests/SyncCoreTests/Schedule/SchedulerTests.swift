@@ -86,6 +86,71 @@ import Testing
         #expect(!isAway)
     }
 
+    @Test(arguments: [
+        // Minutes away, and the longest wait in seconds: a twentieth, at least 20 s, at most 3 minutes.
+        (0, 20), (6, 20), (20, 60), (60, 180), (1440, 180),
+    ])
+    func `the longer the backend is away, the longer a probe may wait`(_ minutes: Int, _ most: Int)
+    {
+        var waits: [Duration] = []
+        for _ in 0..<200 {
+            let wait = Backoff.probe(
+                failures: 100, outage: .seconds(60 * minutes), random: random)
+            waits.append(wait)
+        }
+        let longest = waits.max() ?? .zero
+        #expect(longest <= .seconds(most))
+        #expect(longest > .seconds(most) * 9 / 10)
+        // Random from nothing on, so that those which failed together do not return together.
+        #expect((waits.min() ?? .seconds(most)) < .seconds(most) / 10)
+    }
+
+    @Test func `an outage lasts from its first failure until the backend is reached`() {
+        var scheduler = scheduler()
+        let longest = LongestWaits()
+        for _ in 0..<40 { scheduler.failed(down, now: .zero, wall: wall, random: longest) }
+        #expect(scheduler.next(now: .zero, outlook: due) == .wait(until: .seconds(20)))
+        let now = probeInVain(&scheduler, from: .seconds(20), until: .seconds(3600))
+        #expect(scheduler.next(now: now, outlook: due) == .wait(until: now + .seconds(180)))
+        scheduler.reached(now: now, wall: wall)
+        #expect(scheduler.next(now: now, outlook: due) == .run(.sync))
+        scheduler.failed(down, now: now, wall: wall, random: longest)
+        #expect(scheduler.next(now: now, outlook: due) == .wait(until: now + .seconds(1)))
+    }
+
+    @Test func `time that was slept is no outage`() {
+        var scheduler = scheduler()
+        let now = probeInVain(&scheduler, from: .zero, until: .seconds(60))
+        let awake = now + .seconds(8 * 3600)
+        #expect(scheduler.next(now: awake, outlook: due) == .probe)
+        scheduler.failed(down, now: awake, wall: wall, random: LongestWaits())
+        #expect(scheduler.next(now: awake, outlook: due) == .wait(until: awake + .seconds(20)))
+    }
+
+    /// Probes in vain, each time when the probe is due, with the longest waits.
+    /// - Returns: the time of the last probe, the first one at `end` or later.
+    private func probeInVain(
+        _ scheduler: inout Scheduler, from begin: Duration, until end: Duration
+    ) -> Duration {
+        var now = begin
+        while true {
+            scheduler.failed(down, now: now, wall: wall, random: LongestWaits())
+            guard now < end, case .wait(let probe?) = scheduler.next(now: now, outlook: due)
+            else { return now }
+            now = probe
+        }
+    }
+
+    @Test func `a sync that is requested begins the interval anew`() {
+        var scheduler = scheduler([.manual, .interval, .reconnect])
+        #expect(scheduler.next(now: .zero, outlook: idle) == .run(.sync))
+        scheduler.failed(down, now: .zero, wall: wall, random: random)
+        scheduler.reached(now: .seconds(100), wall: wall)
+        #expect(scheduler.next(now: .seconds(100), outlook: idle) == .run(.sync))
+        #expect(
+            scheduler.next(now: .seconds(101), outlook: idle) == .wait(until: .seconds(160)))
+    }
+
     @Test func `Retry-After replaces the probe's own delay`() {
         var scheduler = scheduler()
         var failure = down
@@ -196,4 +261,9 @@ import Testing
         #expect(scheduler.next(now: .zero, outlook: idle) == .run(.sync))
         #expect(scheduler.next(now: .zero, outlook: idle) == .wait(until: nil))
     }
+}
+
+/// The longest wait each time.
+private struct LongestWaits: RandomSource {
+    func next(below bound: UInt64) -> UInt64 { bound - 1 }
 }

@@ -44,6 +44,18 @@ struct ConfigurationFileTests {
         }
     }
 
+    @Test(arguments: [
+        "database = postgresql://u:secret@h/d\ndatabase = postgresql://u:secret@g/d",
+        "database postgresql://u:secret@h/d", "databse = postgresql://u:secret@h/d",
+    ])
+    func `no problem shows a password`(text: String) {
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            try ConfigurationFile(path: "/c", text: text, for: .backend)
+        }
+        #expect(problem?.description.contains("(not shown)") == true)
+        #expect(problem?.description.contains("secret") == false)
+    }
+
     @Test func `every boolean is yes, no, true or false in every source`() throws {
         for setting in ServeSetting.all where setting.allowed == BooleanText.allowed {
             for text in ["yes", "no", "true", "false"] { #expect(setting.accepts(text)) }

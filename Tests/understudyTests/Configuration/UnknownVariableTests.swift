@@ -11,8 +11,9 @@ struct UnknownVariableTests {
     }
 
     @Test func `every setting has a variable that is known`() {
-        let names = ServeSetting.all.map(\.variable) + ["UNDERSTUDY_CONFIG", "UNDERSTUDY_FLAVOUR"]
-        #expect(UnknownVariable.all(names) == [])
+        let names = ConfigurationKind.allCases.flatMap { $0.settings.map(\.variable) }
+        #expect(names.contains("UNDERSTUDY_ACCESS_FILE"))
+        #expect(UnknownVariable.all(names + ["UNDERSTUDY_CONFIG"]) == [])
     }
 
     @Test(arguments: [

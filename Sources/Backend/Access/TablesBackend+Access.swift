@@ -1,0 +1,133 @@
+import HTTPMessage
+import HTTPTypes
+import Synchronization
+import TablesProtocol
+
+// What a request may do on a backend whose users' tokens are verified (`BackendOptions.Tokens.verified`).
+//
+// | request | who may |
+// |---|---|
+// | `/tables/…` | as the table says; with a token that is not good: nobody |
+// | logins, `/.auth/…` | everybody; the token in the request is looked at there |
+// | `OPTIONS`, `/-/livez`, `/-/readyz` | everybody |
+// | everything else | the administrator |
+extension TablesBackend {
+    /// Who may use the backend; nil while nobody may sign in. A new value holds from the next request on.
+    public var access: BackendAccess? {
+        get { currentAccess.withLock { $0 } }
+        set { currentAccess.withLock { $0 = newValue } }
+    }
+
+    var verifiesTokens: Bool { options.tokens == .verified }
+
+    /// Takes a request apart and finds its user.
+    func call(_ request: Request) -> Call { withSender(Call(request)) }
+
+    /// A request with its user.
+    func withSender(_ call: Call) -> Call {
+        var call = call
+        guard verifiesTokens, call.method != .options else { return call }
+        guard call.isUnderTables || call.isUnder(".auth"), let token = call.verifiableToken else {
+            return call
+        }
+        call.sender = sender(token)
+        return call
+    }
+
+    private func sender(_ token: String) -> Call.Sender {
+        guard let access else { return .refused(.issuer) }
+        do {
+            return .user(try access.user(of: token, at: clock()))
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    /// The answer to a request that may not be made; nil for all others.
+    func accessRefusal(_ call: Call) -> Response? {
+        guard verifiesTokens, call.method != .options else { return nil }
+        if call.isUnderTables {
+            guard case .refused(let reason) = call.sender else { return nil }
+            return unauthorized(call, reason)
+        }
+        if call.isUnder(".auth") || call.isUnder("login") || isAdmin(call) { return nil }
+        if options.servesHealth, let health = Health(call), health != .metrics { return nil }
+        var response = answerer(call, nil).refused(
+            Refusal(401, "Send the administrator's token as Authorization: Bearer."))
+        response.head.headerFields[.wwwAuthenticate] = "Bearer"
+        return response
+    }
+
+    /// The answer to a token that is not good.
+    func unauthorized(_ call: Call, _ reason: TokenRefusal) -> Response {
+        meter.count(reason)
+        let refusal =
+            profile.isNode
+            ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
+            : Refusal(401, "Unauthorized")
+        var response = answerer(call, nil).refused(refusal)
+        response.head.headerFields[.wwwAuthenticate] =
+            "Bearer error=\"invalid_token\", error_description=\"\(reason.rawValue)\""
+        return response
+    }
+
+    private func isAdmin(_ call: Call) -> Bool {
+        guard let token = call.bearerToken, let access else { return false }
+        return access.admin.isSecret(token)
+    }
+}
+
+extension Call {
+    /// Who sent a request, where tokens are verified.
+    enum Sender: Sendable, Hashable {
+        /// It has no token.
+        case anonymous
+        case user(VerifiedUser)
+        case refused(TokenRefusal)
+    }
+
+    /// The user; nil for an anonymous request.
+    var user: VerifiedUser? {
+        if case .user(let user) = sender { user } else { nil }
+    }
+
+    /// The token in the field of any generation.
+    var verifiableToken: String? {
+        field("X-ZUMO-AUTH").flatMap { $0.isEmpty ? nil : $0 } ?? bearerToken
+    }
+
+    /// The token of `Authorization: Bearer` (RFC 6750, section 2.1).
+    var bearerToken: String? {
+        guard let value = field(.authorization) else { return nil }
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+
+    /// Whether the first part of the path is this one.
+    func isUnder(_ part: String) -> Bool {
+        request.path.split(separator: "/").first.map { $0 == part } ?? false
+    }
+}
+
+extension Exchange {
+    /// Refuses what the table's options forbid, or leave to users alone.
+    func check(_ operation: TableOptions.Operation, _ name: TableName) throws(Refusal) {
+        guard let table = options.table(name) else { return }
+        if table.disabled.contains(operation) { throw disabled(operation) }
+        guard options.tokens == .verified, call.user == nil else { return }
+        if table.signedIn.contains(operation) || table.ownerColumn != nil { throw signIn }
+    }
+
+    /// Whether the sender may see what a table holds. Where not, an insert of an id that exists shows
+    /// nothing of its item.
+    func mayRead(_ name: TableName) -> Bool {
+        guard options.tokens == .verified else { return true }
+        do {
+            try check(.read, name)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

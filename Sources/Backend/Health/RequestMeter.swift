@@ -1,0 +1,107 @@
+import HTTPTypes
+import Synchronization
+import TablesProtocol
+
+/// How long requests on tables took, by table, verb and status; and what was refused, by reason.
+final class RequestMeter: Sendable {
+    /// What is counted together.
+    struct Label: Sendable, Hashable, Comparable {
+        let table: String
+        let verb: String
+        let status: Int
+
+        static func < (left: Label, right: Label) -> Bool {
+            (left.table, left.verb, left.status) < (right.table, right.verb, right.status)
+        }
+    }
+
+    /// The requests of one label.
+    struct Times: Sendable, Hashable {
+        /// How many took at most each bound.
+        fileprivate(set) var counts = [Int](repeating: 0, count: RequestMeter.bounds.count)
+        /// How many there were.
+        fileprivate(set) var count = 0
+        /// How long all took together, in seconds.
+        fileprivate(set) var seconds = 0.0
+
+        fileprivate mutating func add(_ seconds: Double) {
+            count += 1
+            self.seconds += seconds
+            for (place, bound) in RequestMeter.bounds.enumerated() where seconds <= bound {
+                counts[place] += 1
+            }
+        }
+    }
+
+    /// The bounds of the histogram, in seconds.
+    static let bounds = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+    ]
+
+    /// The table of requests whose table would be one too many.
+    static let otherTables = "(other)"
+
+    private struct State {
+        var times: [Label: Times] = [:]
+        var tables: Set<String> = []
+        var refusedTokens: [String: Int] = [:]
+        var rejectedRequests: [String: Int] = [:]
+    }
+    private let state = Mutex(State())
+
+    /// All that was counted since the start.
+    var all: [Label: Times] { state.withLock { $0.times } }
+
+    /// How often a token was refused, by the reason's name.
+    var refusedTokens: [String: Int] { state.withLock { $0.refusedTokens } }
+
+    /// How often the server refused a request by itself, by the reason's name.
+    var rejectedRequests: [String: Int] { state.withLock { $0.rejectedRequests } }
+
+    /// Counts a token that is not good.
+    func count(_ reason: TokenRefusal) {
+        state.withLock { $0.refusedTokens["\(reason)", default: 0] += 1 }
+    }
+
+    /// Counts a request that the server refused by itself.
+    func count(rejected reason: String) {
+        state.withLock { $0.rejectedRequests[reason, default: 0] += 1 }
+    }
+
+    /// Counts a request. Clients make up names of tables, so those have a limit, and only a request that
+    /// succeeds brings a new one: who may do nothing fills no place.
+    func add(_ call: Call, status: Int, seconds: Double) {
+        let name: TableName
+        let isOnItem: Bool
+        switch call.route {
+        case .table(let table): (name, isOnItem) = (table, false)
+        case .item(let table, _): (name, isOnItem) = (table, true)
+        case .faults, .effects, .other: return
+        }
+        let verb = TableOptions.Operation(call.method, onItem: isOnItem)?.rawValue ?? "other"
+        state.withLock { state in
+            let isNamed =
+                status != HTTPResponse.Status.notFound.code
+                && (state.tables.contains(name.key)
+                    || status < 400 && state.tables.count < Limits.meteredTables)
+            if isNamed { state.tables.insert(name.key) }
+            let table = isNamed ? name.key : Self.otherTables
+            state.times[Label(table: table, verb: verb, status: status), default: Times()]
+                .add(seconds)
+        }
+    }
+}
+
+/// How a storage's connections are used.
+package struct StorageLoad: Sendable, Hashable {
+    /// How many connections there may be.
+    var limit: Int
+    /// How many are in use.
+    var inUse: Int
+    /// How many requests wait for a thread.
+    var waiting: Int
+    /// How often a connection was lent.
+    var calls: Int
+    /// How long connections were lent, all together, in seconds.
+    var seconds: Double
+}

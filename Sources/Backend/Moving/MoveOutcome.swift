@@ -1,0 +1,62 @@
+import TablesProtocol
+
+/// What came of a moved row.
+public enum MoveOutcome: String, Sendable, Hashable, CaseIterable {
+    /// It was not here.
+    case added
+    /// It was here, and this one is newer.
+    case replaced
+    /// It was here as it is.
+    case same
+    /// A newer one is here. It stays.
+    case older
+    /// A client has changed the row here, and this one is newer than what it was changed from. The row stays.
+    case changedHere
+    /// A client has deleted the row here for good. It stays away.
+    case deletedHere
+    /// Another one is here, and nothing says which of the two is newer. The one that is here stays.
+    case undecided
+
+    /// Whether the row is written.
+    var isWritten: Bool { self == .added || self == .replaced }
+}
+
+extension MoveOutcome {
+    /// Decides about a moved row. Pure.
+    ///
+    /// 1. Rows that came from other backends and that no client has changed here are compared by the stamps
+    ///    that they had there.
+    /// 2. A row that a client has changed here stays.
+    /// 3. A row that was here from the beginning is compared by its own stamp: this database may be an older
+    ///    copy of the other backend's.
+    /// 4. Without two different stamps there is no order. A backend that answers wins over what it said
+    ///    before; anything else is undecided, unless the two rows are the same.
+    static func decide(
+        _ moved: MovedRow, over standing: Standing, from source: MoveSource
+    ) -> MoveOutcome {
+        guard let row = standing.row else { return standing.arrival == nil ? .added : .deletedHere }
+        let known = standing.arrival == nil ? row.updatedAt : standing.arrival?.updatedAt
+        let isSameContent =
+            row.deleted == moved.deleted && moved.columns.changedNames(from: row.columns).isEmpty
+        if isSameContent, moved.version == nil || moved.version == row.version,
+            moved.updatedAt == nil || moved.updatedAt == known
+        {
+            return .same
+        }
+        let isNewer: Bool? = moved.updatedAt.flatMap { stamp in
+            known.flatMap { stamp == $0 ? nil : stamp > $0 }
+        }
+        if standing.arrival != nil, !standing.isUntouched {
+            let isNews = isNewer ?? (known == nil || moved.updatedAt == nil)
+            return isNews && !isSameContent ? .changedHere : .older
+        }
+        if source == .backend, standing.isUntouched { return .replaced }
+        switch isNewer {
+        case true?: return .replaced
+        case false?: return .older
+        case nil where !isSameContent: return .undecided
+        // A version and a stamp are more than none.
+        case nil: return known == nil && moved.updatedAt != nil ? .replaced : .same
+        }
+    }
+}

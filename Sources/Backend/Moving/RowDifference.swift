@@ -1,0 +1,97 @@
+import TablesProtocol
+
+/// How a row here differs from the same one at another backend.
+public struct RowDifference: Sendable, Hashable {
+    /// What differs.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// It is not here.
+        case missing
+        /// It is not there.
+        case onlyHere
+        case columns, version, deleted, createdAt, updatedAt
+    }
+
+    /// The row's id.
+    public var id: String
+    /// What differs, in the order of the cases.
+    public var kinds: [Kind]
+}
+
+/// Compares two lists of rows, page by page. Both are in the order of the ids' bytes.
+public struct RowComparison: Sendable {
+    /// How many rows there were.
+    public private(set) var there = 0
+    /// How many rows are here.
+    public private(set) var here = 0
+    /// The rows that differ.
+    public private(set) var differences: [RowDifference] = []
+    private var waitingThere: ArraySlice<MovedRow> = []
+    private var waitingHere: ArraySlice<MovedRow> = []
+    private var hasAllThere = false
+    private var hasAllHere = false
+
+    /// Nothing was compared yet.
+    public init() {}
+
+    /// Whether the next page of the other backend is needed.
+    public var needsThere: Bool { waitingThere.isEmpty && !hasAllThere }
+    /// Whether the next page of this one is needed.
+    public var needsHere: Bool { waitingHere.isEmpty && !hasAllHere }
+
+    /// Adds a page of the other backend.
+    public mutating func addThere(_ rows: [MovedRow], isLast: Bool) {
+        there += rows.count
+        waitingThere += rows
+        hasAllThere = isLast
+    }
+
+    /// Adds a page of this one.
+    public mutating func addHere(_ rows: [MovedRow], isLast: Bool) {
+        here += rows.count
+        waitingHere += rows
+        hasAllHere = isLast
+    }
+
+    /// Compares as far as the pages go.
+    public mutating func advance() {
+        while let theirs = waitingThere.first, let ours = waitingHere.first {
+            if theirs.id.utf8.elementsEqual(ours.id.utf8) {
+                let kinds = Self.kinds(theirs, ours)
+                if !kinds.isEmpty {
+                    differences.append(RowDifference(id: theirs.id, kinds: kinds))
+                }
+                waitingThere.removeFirst()
+                waitingHere.removeFirst()
+            } else if theirs.id.utf8.lexicographicallyPrecedes(ours.id.utf8) {
+                differences.append(RowDifference(id: theirs.id, kinds: [.missing]))
+                waitingThere.removeFirst()
+            } else {
+                differences.append(RowDifference(id: ours.id, kinds: [.onlyHere]))
+                waitingHere.removeFirst()
+            }
+        }
+        if hasAllHere, waitingHere.isEmpty {
+            differences += waitingThere.map { RowDifference(id: $0.id, kinds: [.missing]) }
+            waitingThere = []
+        }
+        if hasAllThere, waitingThere.isEmpty {
+            differences += waitingHere.map { RowDifference(id: $0.id, kinds: [.onlyHere]) }
+            waitingHere = []
+        }
+    }
+
+    /// What differs. What the other backend does not say does not count.
+    private static func kinds(_ theirs: MovedRow, _ ours: MovedRow) -> [RowDifference.Kind] {
+        var kinds: [RowDifference.Kind] = []
+        if !theirs.columns.changedNames(from: ours.columns).isEmpty { kinds.append(.columns) }
+        if let version = theirs.version, version != ours.version { kinds.append(.version) }
+        if theirs.deleted != ours.deleted { kinds.append(.deleted) }
+        if let createdAt = theirs.createdAt, createdAt != ours.createdAt {
+            kinds.append(.createdAt)
+        }
+        if let updatedAt = theirs.updatedAt, updatedAt != ours.updatedAt {
+            kinds.append(.updatedAt)
+        }
+        return kinds
+    }
+}

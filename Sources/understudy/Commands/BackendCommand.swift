@@ -1,0 +1,80 @@
+import ArgumentParser
+import Backend
+import Proxy
+
+/// `understudy backend`: the backend itself, and how rows get into it.
+struct BackendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backend",
+        abstract: "Run a backend, or move rows into it.",
+        discussion: """
+            Without a subcommand it runs: `understudy backend --listen 127.0.0.1:8081` is \
+            `understudy backend run --listen 127.0.0.1:8081`. docs/SITE.md tells how a site moves in.
+            """,
+        subcommands: [Backend.self, BackendImport.self, BackendCopy.self],
+        defaultSubcommand: Backend.self)
+}
+
+/// Where the rows of a backend are.
+struct BackendPlaceOptions: ParsableArguments {
+    @Option(
+        help: "The backend's data folder. (default: understudy-backend in ~/.local/share)",
+        completion: .directory)
+    var data: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The backend's PostgreSQL, as `understudy backend` is given it.", valueName: "url"))
+    var database: String?
+
+    @Option(
+        help: """
+            The backend's configuration file. (default: understudy/backend.conf in ~/.config, where \
+            it is)
+            """, completion: .file())
+    var config: String?
+
+    /// The settings of the backend: the flags, the environment, and its configuration file.
+    func sources() throws(StartProblem) -> Sources {
+        Sources(
+            flags: [
+                Settings.backendData.name: data.map { [$0] } ?? [],
+                Settings.database.name: database.map { [$0] } ?? [],
+            ], environment: ThisProcess.environment,
+            file: try ConfigurationFile.load(
+                flag: config, environment: ThisProcess.environment, for: .backend))
+    }
+}
+
+/// A backend's rows while a command writes them and no server listens.
+struct OpenedBackend {
+    let backend: TablesBackend
+    private let lock: FolderLock?
+
+    /// Opens the backend of the settings. A folder is locked; nodes may serve PostgreSQL meanwhile.
+    init(_ sources: Sources) throws(StartProblem) {
+        do {
+            if let url = try sources.value(Settings.database) {
+                lock = nil
+                backend = try TablesBackend(database: url) { ThisProcess.now }
+                return
+            }
+            let folder =
+                try sources.value(Settings.backendData)
+                ?? DataFolder.standard(
+                    name: "understudy-backend", environment: sources.environment)
+            let lock = try folder.open()
+            self.lock = lock
+            backend = try TablesBackend(at: "\(folder.path)/backend.sqlite") { ThisProcess.now }
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("The backend's database cannot be opened: \(error)")
+        }
+    }
+
+    /// Lets a server use the folder.
+    func close() { lock?.release() }
+}

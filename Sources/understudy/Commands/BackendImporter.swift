@@ -1,0 +1,255 @@
+import Backend
+import Proxy
+import TablesProtocol
+
+/// Whose rows an export has, for tables in which each user has rows of their own.
+struct ExportOwner {
+    let user: String
+    let column: String
+    private let tables: Set<String>
+
+    init(user: String, column: String, tables: [String]) {
+        self.user = user
+        self.column = column
+        self.tables = Set(tables.map { $0.lowercased() })
+    }
+
+    /// The row with its owner.
+    func added(to row: MovedRow, of table: TableName) -> MovedRow {
+        let name = column.lowercased()
+        guard tables.contains(table.key),
+            !row.columns.names.contains(where: { $0.lowercased() == name })
+        else { return row }
+        var row = row
+        row.columns[column] = .string(user)
+        return row
+    }
+}
+
+/// Moves the rows of exports into a backend.
+struct BackendImporter {
+    /// A file that was read.
+    private struct Source {
+        let file: String
+        var identity: String?
+        var rows = 0
+        var items = 0
+        var operations = 0
+        /// Whether the last line of the export was read.
+        private(set) var isWhole = false
+        /// Whether the last line counts other lines than there are, or is missing before another export.
+        private(set) var lacksLines = false
+        /// The rows and operations of the exports before the one that is being read; nil outside of one.
+        private var earlier: (rows: Int, operations: Int)?
+
+        init(file: String) { self.file = file }
+
+        mutating func begin(_ identity: String?) {
+            if earlier != nil { lacksLines = true }
+            earlier = (rows, operations)
+            isWhole = false
+            self.identity = identity
+        }
+
+        mutating func end(rows: Int?, operations: Int?) {
+            let own = (
+                rows: self.rows - (earlier?.rows ?? 0),
+                operations: self.operations - (earlier?.operations ?? 0)
+            )
+            if own.rows != rows ?? own.rows || own.operations != operations ?? own.operations {
+                lacksLines = true
+            }
+            earlier = nil
+            isWhole = true
+        }
+    }
+
+    /// Rows that wait for their transaction.
+    private struct Batch {
+        let table: TableName
+        let idKind: IDKind
+        var rows: [MovedRow] = []
+        var numbers: [Int] = []
+    }
+
+    private let backend: TablesBackend
+    private let isInUse: Bool
+    private let isRehearsal: Bool
+    private let owner: ExportOwner?
+    private(set) var report = MovingReport()
+    private var sources: [Source] = []
+    private var operations: [JSONValue] = []
+    private var rehearsal = MoveRehearsal()
+    private var bar = ProgressBar()
+
+    init(backend: TablesBackend, isInUse: Bool, isRehearsal: Bool, owner: ExportOwner?) {
+        self.owner = owner
+        self.backend = backend
+        self.isInUse = isInUse
+        self.isRehearsal = isRehearsal
+    }
+
+    /// Moves the rows of one file.
+    /// - Throws: ``StartProblem`` with file and line. What moved before stays.
+    mutating func take(_ name: String) async throws(StartProblem) {
+        defer { bar.end() }
+        var source = Source(file: name)
+        var batch: Batch?
+        var lines = try ExportLines(name)
+        while let line = try lines.next() {
+            let content: ExportedLine
+            do {
+                content = try ExportedLine(line.bytes)
+            } catch {
+                throw problem("\(name):\(line.number) \(error.words).")
+            }
+            switch content {
+            case .row(let table, let kind, let row):
+                if let full = batch,
+                    full.table != table || full.idKind != kind
+                        || full.rows.count >= Limits.movedRows
+                {
+                    try await move(full, name)
+                    batch = nil
+                }
+                if batch == nil { batch = Batch(table: table, idKind: kind) }
+                batch?.rows.append(owner?.added(to: row, of: table) ?? row)
+                batch?.numbers.append(line.number)
+                source.rows += 1
+                bar.draw(name, done: source.rows, total: nil)
+            case .operation(let operation):
+                source.operations += 1
+                operations.append(Self.listed(operation, name))
+            case .item: source.items += 1
+            case .begin(let identity): source.begin(identity)
+            case .end(let rows, let operations): source.end(rows: rows, operations: operations)
+            case .other: break
+            }
+        }
+        if let batch { try await move(batch, name) }
+        if !source.isWhole {
+            throw problem("\(name) is no whole export: its last line is missing.")
+        }
+        if source.rows == 0, source.items > 0 {
+            throw problem(
+                "\(name) has no rows of the old backend, only what clients saw. Write it again with "
+                    + "`understudy export`, and without --only or with --only server queue.")
+        }
+        if source.lacksLines {
+            throw problem("\(name) is no whole export: lines that it counts are missing.")
+        }
+        sources.append(source)
+    }
+
+    private mutating func move(_ batch: Batch, _ file: String) async throws(StartProblem) {
+        let outcomes: [MoveOutcome]
+        do {
+            if isRehearsal {
+                outcomes = try await backend.rehearse(
+                    batch.rows, into: batch.table, idKind: batch.idKind, from: .export, &rehearsal)
+            } else {
+                outcomes = try await backend.move(
+                    batch.rows, into: batch.table, idKind: batch.idKind, from: .export,
+                    isInUse: isInUse)
+            }
+        } catch {
+            throw problem("\(file):\(batch.numbers.first ?? 0): \(error)")
+        }
+        for (index, outcome) in outcomes.enumerated() {
+            report.add(
+                outcome, batch.rows[index].id, of: batch.table,
+                at: "\(file):\(batch.numbers[index])")
+        }
+    }
+
+    private func problem(_ sentence: String) -> StartProblem {
+        StartProblem(
+            isRehearsal
+                ? sentence
+                : "\(sentence) What was read before is moved; the import can be run again.", .error)
+    }
+
+    private static func listed(_ operation: JSONValue, _ file: String) -> JSONValue {
+        let summary = operation["summary"]
+        return .object(
+            [.init("file", .string(file))]
+                + ["id", "table", "itemId", "kind", "state"].map {
+                    .init($0, summary?[$0] ?? .null)
+                })
+    }
+
+    /// The report as JSON.
+    var json: JSONValue {
+        .members(
+            ("dryRun", .bool(isRehearsal)),
+            (
+                "files",
+                .array(
+                    sources.map {
+                        .members(
+                            ("file", .string($0.file)), ("identity", .text($0.identity)),
+                            ("rows", .number($0.rows)), ("operations", .number($0.operations)))
+                    })
+            ), ("tables", report.tablesJSON), ("rows", report.rowsJSON),
+            ("operations", .array(operations)))
+    }
+
+    /// The report for a person.
+    var lines: [String] {
+        var lines = report.lines(dryRun: isRehearsal)
+        if operations.isEmpty { return lines }
+        lines.append(
+            "\(operations.count) open operations stay in their queues, which `understudy serve "
+                + "--rebind` sends here:")
+        lines += operations.map { operation in
+            let words = ["kind", "table", "itemId", "state"].map { operation[$0]?.string ?? "?" }
+            return "\(operation["file"]?.string ?? ""): "
+                + "\(words[0]) \(words[1]) \(words[2]) (\(words[3]), \(operation["id"]?.string ?? "?"))"
+        }
+        return lines
+    }
+}
+
+/// The lines of a file, one after another.
+private struct ExportLines {
+    private let name: String
+    private let file: InputFile
+    private var lines = BoundedLines(lineBytes: Limits.importedLineBytes, totalBytes: .max)
+    private var waiting: ArraySlice<BoundedLines.Line> = []
+    private var isAtEnd = false
+
+    init(_ name: String) throws(StartProblem) {
+        self.name = name
+        do {
+            let path = name == "-" ? InputFile.standardInput : name
+            guard let file = try InputFile(path, streams: true) else {
+                throw StartProblem("There is no file \(name).", .error)
+            }
+            self.file = file
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+    }
+
+    mutating func next() throws(StartProblem) -> BoundedLines.Line? {
+        while waiting.isEmpty, !isAtEnd {
+            do {
+                if let piece = try file.next() {
+                    waiting = try lines.take(piece)[...]
+                } else {
+                    isAtEnd = true
+                    waiting = [lines.end()].compactMap(\.self)[...]
+                }
+            } catch BoundedLines.Excess.line(let number) {
+                throw StartProblem(
+                    "\(name):\(number) has more than \(Limits.importedLineBytes >> 20) MiB in one "
+                        + "line, so it is no export of Understudy.", .error)
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
+        }
+        return waiting.popFirst()
+    }
+}

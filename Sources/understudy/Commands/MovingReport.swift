@@ -1,0 +1,102 @@
+import Backend
+import Proxy
+import TablesProtocol
+
+/// What moved into a backend, for a person and as JSON.
+struct MovingReport {
+    /// How many rows of one table had which outcome.
+    typealias Counts = [MoveOutcome: Int]
+
+    /// A row to look at.
+    struct Row {
+        let place: String
+        let table: String
+        let id: String
+        let outcome: MoveOutcome
+    }
+
+    private(set) var tables: [String: Counts] = [:]
+    private(set) var rows: [Row] = []
+
+    /// Counts a row, and keeps it where a person may want to look at it.
+    mutating func add(_ outcome: MoveOutcome, _ id: String, of table: TableName, at place: String) {
+        tables[table.text, default: [:]][outcome, default: 0] += 1
+        switch outcome {
+        case .undecided, .changedHere, .deletedHere:
+            rows.append(Row(place: place, table: table.text, id: id, outcome: outcome))
+        case .added, .replaced, .same, .older: break
+        }
+    }
+
+    /// How many rows had an outcome.
+    func count(_ outcome: MoveOutcome) -> Int {
+        tables.values.reduce(0) { $0 + ($1[outcome] ?? 0) }
+    }
+
+    /// How many rows of a table were seen.
+    func count(of table: TableName) -> Int {
+        tables[table.text]?.values.reduce(0, +) ?? 0
+    }
+
+    /// The tables by name.
+    var tablesJSON: JSONValue {
+        .array(
+            tables.sorted { $0.key < $1.key }.map { name, counts in
+                .object(
+                    [.init("table", .string(name))]
+                        + MoveOutcome.allCases.map {
+                            .init($0.rawValue, .number(counts[$0] ?? 0))
+                        })
+            })
+    }
+
+    /// The rows to look at.
+    var rowsJSON: JSONValue {
+        .array(
+            rows.map {
+                .members(
+                    ("place", .string($0.place)), ("table", .string($0.table)),
+                    ("id", .string($0.id)), ("outcome", .string($0.outcome.rawValue)))
+            })
+    }
+
+    /// The lines for a person.
+    func lines(dryRun: Bool) -> [String] {
+        var lines = tables.sorted { $0.key < $1.key }.map { name, counts in
+            let parts = MoveOutcome.allCases.compactMap { outcome in
+                counts[outcome].map { "\($0) \(Self.words(outcome))" }
+            }
+            return "\(name): \(parts.joined(separator: ", "))"
+        }
+        if dryRun { lines.append("Nothing was written.") }
+        lines += rows.prefix(Limits.shownRows).map {
+            "\($0.place): \($0.table) \($0.id) \(Self.sentence($0.outcome))"
+        }
+        if rows.count > Limits.shownRows {
+            lines.append("and \(rows.count - Limits.shownRows) more; --json lists all")
+        }
+        return lines
+    }
+
+    private static func words(_ outcome: MoveOutcome) -> String {
+        switch outcome {
+        case .added: "new"
+        case .replaced: "newer than here"
+        case .same: "here already"
+        case .older: "older than here"
+        case .changedHere: "changed here since"
+        case .deletedHere: "deleted here since"
+        case .undecided: "undecided"
+        }
+    }
+
+    private static func sentence(_ outcome: MoveOutcome) -> String {
+        switch outcome {
+        case .undecided:
+            "differs from the row here, and no stamp says which is newer; that one stays."
+        case .changedHere: "was changed here since it came; that row stays."
+        case .deletedHere: "was deleted here for good since it came; it stays away."
+        case .added, .replaced, .same, .older: outcome.rawValue
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Backend
+import HTTPServer
+import Proxy
+import TablesProtocol
+
+// The settings of `backend`.
+extension Settings {
+    static let anyListen = Setting<ListenAddress>(
+        name: "listen", allowed: "an address with a port, such as 127.0.0.1:8081 or 0.0.0.0:443",
+        about: SettingText(
+            "Where proxies and clients find the backend.",
+            standard: "127.0.0.1:8081", example: "0.0.0.0:443")
+    ) { try? ListenAddress($0) }
+
+    static let backendTable = Setting<BackendTable>(
+        name: "table", allowed: BackendTable.allowed,
+        about: SettingText(
+            "A table that exists from the start, and what is special about it.",
+            standard: "tables come with their first write", example: "todos:per-user",
+            isList: true)
+    ) { BackendTable($0) }
+
+    /// Read by libpq alone, and never shown: it may hold a password.
+    static let database = Setting<String>(
+        name: "database", allowed: "a URL",
+        about: SettingText(
+            "PostgreSQL's URL, with all hosts of which one may take over. All nodes have the same.",
+            standard: "a file of SQLite in the data folder",
+            example: "postgresql://understudy@db1,db2/understudy")
+    ) { $0 }
+
+    static let backendData = Setting<DataFolder>(
+        name: data.name, allowed: data.allowed,
+        about: SettingText(
+            "The folder of the rows without database.",
+            standard: "understudy-backend in $XDG_DATA_HOME or ~/.local/share",
+            example: "/var/lib/understudy-backend"),
+        read: data.read)
+
+    static let flavour = Setting<BackendFlavour>(
+        name: "flavour",
+        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "Which server it answers like.", standard: "2", example: "2")
+    ) { BackendFlavour(rawValue: $0) }
+
+    static let integerIDs = named(
+        "integer-ids", "A table whose ids are integers that it assigns.", example: "numbers")
+    static let hardDelete = named(
+        "hard-delete", "A table that deletes for good.", example: "drafts")
+    static let signIn = named(
+        "sign-in", "A table that needs a sign-in, with items for each user.", example: "todos")
+
+    static let pageRows = wholeNumber(
+        "page-rows", in: 1...100_000,
+        about: SettingText(
+            "Rows in one answer.", standard: "as the server of the flavour", example: "1000"))
+
+    static let requestsPerSecond = wholeNumber(
+        "requests-per-second", in: 1...1_000_000,
+        about: SettingText(
+            "How many requests a second are taken; others are told when to return.",
+            standard: "all", example: "2000"))
+
+    static let drain = wholeNumber(
+        "drain", in: 0...Limits.drainSecondsMax,
+        about: SettingText(
+            "Seconds from SIGTERM, in which readyz is 503 and requests are answered, to the stop.",
+            standard: "5 with access-file, otherwise 0", example: "10"))
+
+    static let accessFile = path(
+        "access-file",
+        about: SettingText(
+            "The JSON file that says whose tokens are good.",
+            standard: "none; it takes everybody for whom they say they are",
+            example: "/etc/understudy/access.json"))
+
+    static let adminTokenFile = path(
+        "admin-token-file",
+        about: SettingText(
+            "The file with the administrator's token in its first line.",
+            standard: "none; access-file needs it", example: "/etc/understudy/admin.token"))
+
+    static let certificate = path(
+        "tls-certificate",
+        about: SettingText(
+            "The certificate to show clients with those above it, a PEM file.",
+            standard: "none; it speaks plain HTTP", example: "/etc/understudy/site.pem"))
+
+    static let certificateKey = path(
+        "tls-key",
+        about: SettingText(
+            "The key of tls-certificate, a PEM file that is not encrypted.",
+            standard: "none; tls-certificate needs it", example: "/etc/understudy/site.key"))
+
+    static let servePlainHTTP = yesOrNo(
+        allowPlainHTTP.name,
+        about: SettingText(
+            "Whether it listens without TLS where other machines reach it.",
+            standard: "no", example: "yes"))
+
+    static let defaultAccess = Setting<AccessLevel>(
+        name: "default-access",
+        allowed: "one of \(AccessLevel.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "Who may do what table says nothing about. disabled: no other tables come either.",
+            standard: "authenticated with access-file", example: "authenticated")
+    ) { AccessLevel(rawValue: $0) }
+
+    private static func named(
+        _ name: String, _ summary: String, example: String
+    ) -> Setting<TableName> {
+        Setting<TableName>(
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
+            about: SettingText(summary, standard: "none", example: example, isList: true)
+        ) { TableName($0) }
+    }
+}

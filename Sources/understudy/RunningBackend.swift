@@ -1,0 +1,128 @@
+import Backend
+import HTTPServer
+import Logging
+import Proxy
+import ServiceLifecycle
+
+/// A backend that listens.
+actor RunningBackend {
+    /// Where it listens, as in a URL.
+    nonisolated let address: String
+    /// `http` or `https`.
+    nonisolated let scheme: String
+    private let log: Logger
+    private let backend: TablesBackend
+    private var server: Server
+    private var certificate: ServerCertificate?
+
+    /// The table of the sample todos that ``TablesBackend/seedSampleTodos()`` fills.
+    static let sampleTable = "todoitem"
+
+    /// Where the rows are.
+    enum Database: Sendable {
+        /// A file of SQLite.
+        case file(String)
+        /// PostgreSQL, by its URL.
+        case postgreSQL(String)
+    }
+
+    /// Opens the database and listens.
+    static func start(
+        _ listen: ListenAddress, on database: Database, options: BackendOptions, samples: Bool,
+        security: BackendSecurity? = nil, log: Logger
+    ) throws(StartProblem) -> RunningBackend {
+        let backend: TablesBackend
+        do {
+            backend =
+                switch database {
+                case .file(let path):
+                    try TablesBackend(at: path, options: options) { ThisProcess.now }
+                case .postgreSQL(let url):
+                    try TablesBackend(database: url, options: options) { ThisProcess.now }
+                }
+            if samples { try backend.seedSampleTodos() }
+        } catch {
+            throw StartProblem("The backend's database cannot be opened: \(error)")
+        }
+        backend.access = security?.access
+        let certificate = security?.certificate
+        let server = Self.server(backend, certificate, log, addresses: [listen])
+        do {
+            let bound = try server.start()
+            return RunningBackend(
+                address: bound.first?.description ?? "", backend, server, certificate, log)
+        } catch {
+            throw StartProblem(error.description)
+        }
+    }
+
+    private init(
+        address: String, _ backend: TablesBackend, _ server: Server,
+        _ certificate: ServerCertificate?, _ log: Logger
+    ) {
+        self.address = address
+        self.log = log
+        scheme = certificate == nil ? "http" : "https"
+        self.backend = backend
+        self.server = server
+        self.certificate = certificate
+    }
+
+    private static func server(
+        _ backend: TablesBackend, _ certificate: ServerCertificate?, _ log: Logger,
+        addresses: [ListenAddress] = [], openSockets: [CInt] = []
+    ) -> Server {
+        var limits = HTTPServer.Limits()
+        limits.bodiesBytes = Limits.backendBodiesBytes
+        limits.changeGraceMilliseconds = Limits.backendChangeMilliseconds
+        return Server(
+            ServerConfiguration(
+                addresses: addresses, openSockets: openSockets, certificate: certificate,
+                limits: limits), handler: backend, observer: RequestLog(log: log),
+            onRefusal: { backend.count($0) })
+    }
+
+    /// Whether users' tokens are verified.
+    nonisolated var verifiesTokens: Bool { backend.access != nil }
+
+    /// Takes over keys and a certificate that changed. If the certificate cannot be used, nothing changes.
+    ///
+    /// A server with the new certificate adopts the listening sockets; then the one with the old certificate
+    /// stops, which answers what is being changed and refuses what waits with 503 and `Retry-After`.
+    func reload(_ security: BackendSecurity) async throws(StartProblem) {
+        guard (security.certificate == nil) == (certificate == nil),
+            (security.access == nil) == (backend.access == nil)
+        else {
+            throw StartProblem("TLS and --access-file are turned on and off at a start alone.")
+        }
+        let old = server
+        if security.certificate != certificate {
+            let sockets = old.copiedListeners()
+            // Without a socket the new server would start, and nobody would find it.
+            if sockets.isEmpty { throw StartProblem("Its listening socket cannot be copied.") }
+            let new = Self.server(backend, security.certificate, log, openSockets: sockets)
+            do {
+                _ = try new.start()
+            } catch {
+                throw StartProblem(error.description)
+            }
+            server = new
+            certificate = security.certificate
+        }
+        backend.access = security.access
+        if old !== server { await old.stop() }
+    }
+
+    /// Says at `/-/readyz` that it is not ready, and goes on to answer for a while: in that time those in
+    /// front of it turn to other nodes.
+    func drain(seconds: Int) async {
+        backend.beginToDrain()
+        try? await Task.sleep(for: .seconds(seconds))
+    }
+
+    /// Stops listening, and waits for what is being answered.
+    func stop() async { await server.stop() }
+
+    /// Stops it at the end.
+    nonisolated var service: any Service { ShutdownService { await self.stop() } }
+}

@@ -1,0 +1,75 @@
+import Dispatch
+import Foundation
+import PostgreSQL
+import Storage
+import Synchronization
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import Backend
+
+/// The version of a database's schema, which several nodes and programs of several ages open.
+@Suite struct SchemaVersionTests {
+    @Test func `a program that is older than a file of SQLite refuses it and changes nothing`()
+        throws
+    {
+        let path = "\(FileManager.default.temporaryDirectory.path)/understudy-\(UUID()).sqlite"
+        let storage = try SQLiteRowStorage(at: path)
+        try storage.connection.access { try $0.run(script: "PRAGMA user_version = 99") }
+        let problem = #expect(throws: NewerSchema.self) { try SQLiteRowStorage(at: path) }
+        #expect(
+            problem?.description
+                == "The database has version 99 of the schema, and this program knows "
+                + "\(Schema.version). Install the version that made it so, or a newer one.")
+        let version = try storage.connection.access { try $0.integer("PRAGMA user_version") }
+        #expect(version == 99)
+    }
+
+    @Test func `a file of SQLite without a version is made ready`() throws {
+        let path = "\(FileManager.default.temporaryDirectory.path)/understudy-\(UUID()).sqlite"
+        let storage = try SQLiteRowStorage(at: path)
+        let table = try #require(TableName("todos"))
+        try storage.declare(table, TableOptions())
+        try storage.connection.access { try $0.run(script: "PRAGMA user_version = 0") }
+        let again = try SQLiteRowStorage(at: path)
+        #expect(try again.table(table) != nil)
+        let version = try again.connection.access { try $0.integer("PRAGMA user_version") }
+        #expect(version == Int64(Schema.version))
+    }
+
+    @Test(.ends) func `a program that is older than a schema of PostgreSQL refuses it`() throws {
+        let schema = PostgreSQLServer.newSchema()
+        let storage = try PostgreSQLRowStorage(at: PostgreSQLServer.url(), schema: schema)
+        _ = try storage.pool.withConnection {
+            try $0.run(script: "INSERT INTO schema_version VALUES (99)")
+        }
+        let problem = #expect(throws: NewerSchema.self) {
+            try PostgreSQLRowStorage(at: PostgreSQLServer.url(), schema: schema)
+        }
+        #expect(problem?.description.contains("has version 99 of the schema") == true)
+    }
+
+    @Test(.ends) func `nodes that start together make the schema once`() throws {
+        let schema = PostgreSQLServer.newSchema()
+        let url = try PostgreSQLServer.url()
+        let opened = Mutex<[PostgreSQLRowStorage]>([])
+        let problems = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            do {
+                let storage = try PostgreSQLRowStorage(at: url, schema: schema)
+                opened.withLock { $0.append(storage) }
+            } catch {
+                problems.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(problems.withLock { $0 } == [])
+        let storages = opened.withLock { $0 }
+        #expect(storages.count == 6)
+        let versions = try storages[0].pool.withConnection { connection in
+            try connection.run("SELECT version FROM schema_version ORDER BY version")
+                .map { $0.textOrNull(0) }
+        }
+        #expect(versions == (1...versions.count).map { "\($0)" })
+    }
+}

@@ -1,0 +1,253 @@
+"""Moving in: a backend that died is replaced from the exports of its Understudy stores, and one that answers is
+copied; then the queues of the proxies drain."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+from programs import BINARY, wait_until
+
+OPEN = ("queued", "waiting", "sending", "unknown", "conflict", "quarantined")
+
+
+def run(*arguments, expect=0, **options):
+    done = subprocess.run([str(BINARY), *map(str, arguments)], capture_output=True, text=True, timeout=60,
+                          **({"stdin": subprocess.DEVNULL} if "input" not in options else {}), **options)
+    assert done.returncode == expect, (arguments, done)
+    return done
+
+
+def moved(*arguments, expect=0):
+    return json.loads(run("backend", *arguments, "--json", expect=expect).stdout)
+
+
+def rows(server, table="todoitem"):
+    """Every row of a server, tombstones too."""
+    found, skip = {}, 0
+    query = f"/tables/{table}?$top=1000&$orderby=id&__includeDeleted=true&$skip="
+    while page := server.request("GET", query + str(skip)).json():
+        found.update({row["id"]: row for row in page})
+        skip += len(page)
+    return found
+
+
+def columns(found):
+    own = ("version", "createdAt", "updatedAt")
+    return {id: {name: value for name, value in row.items() if name not in own} for id, row in found.items()}
+
+
+def open_operations(proxy):
+    queue = proxy.status()["queue"]
+    return {state: queue[state] for state in OPEN if queue[state]}
+
+
+def pull(proxy):
+    run = proxy.operator("POST", "/tables/todoitem/pull?wait=30", json={})
+    assert run["state"] == "complete", run
+
+
+def effects(backend):
+    return backend.request("GET", "/-/effects").json()
+
+
+def test_the_queues_of_two_proxies_drain_into_a_backend_made_of_their_exports(start, tmp_path):
+    old = start.backend()
+    for number in range(6):
+        old.insert({"id": f"row{number}", "text": f"é {number}", "price": 1.5, "done": False, "big": 9007199254740993})
+    old.delete("row5")
+    proxies = [start.proxy(old.url, "--sync", "manual", folder=f"proxy{n}") for n in range(2)]
+    for proxy in proxies:
+        pull(proxy)
+    # The first one has pulled a row that is older than the second one's.
+    old.update("row4", {"text": "newer"})
+    assert proxies[1].sync()["state"] == "complete"
+    last = rows(old)
+    old.program.kill()
+
+    one, two = proxies
+    one.insert({"id": "from-one", "text": "new"})
+    one.update("row0", {"text": "one's"})
+    one.delete("row1")
+    one.update("row4", {"done": True})
+    two.insert({"id": "from-two", "text": "new"})
+    two.update("row0", {"text": "two's"})
+    two.update("row2", {"price": 2.5})
+    two.update("row2", {"text": "twice"})
+    assert one.sync()["state"] == "offline"
+    files = []
+    for number, proxy in enumerate(proxies):
+        files.append(tmp_path / f"export{number}.jsonl")
+        assert proxy.command("export", "--output", files[-1]).returncode == 0
+        proxy.stop()
+
+    place = ["--data", tmp_path / "site"]
+    planned = moved("import", *files, *place, "--dry-run")
+    done = moved("import", *files, *place)
+    assert {**planned, "dryRun": False} == done
+    # row4 is older in the first file; all others are in both.
+    assert done["tables"] == [{"table": "todoitem", "added": 6, "replaced": 1, "same": 5, "older": 0,
+                               "changedHere": 0, "deletedHere": 0, "undecided": 0}]
+    assert [(one["file"], one["table"], one["itemId"], one["kind"]) for one in done["operations"]] == [
+        (str(files[number]), "todoitem", id, kind) for number, id, kind in [
+            (0, "from-one", "insert"), (0, "row0", "update"), (0, "row1", "delete"), (0, "row4", "update"),
+            (1, "from-two", "insert"), (1, "row0", "update"), (1, "row2", "update")]]
+    assert {one["state"] for one in done["operations"]} <= set(OPEN)
+    again = moved("import", *reversed(files), *place)
+    assert again["tables"][0]["same"] + again["tables"][0]["older"] == 12
+
+    new = start.backend_later("--faults", folder="site")
+    new.start()
+    # Whole rows: ids, texts, versions, times and the deletion.
+    assert rows(new) == last
+    # While it runs, nothing else writes its folder.
+    refused = run("backend", "import", files[0], *place, expect=2)
+    assert "Another Understudy runs on" in refused.stderr
+
+    for proxy in proxies:
+        proxy.backend_url = new.url
+        proxy.start()
+        assert "--rebind" in proxy.sync()["reason"]
+        proxy.stop()
+        proxy.start("--rebind")
+    assert one.sync()["state"] == "complete"
+    run_of_two = two.sync()
+    assert open_operations(one) == {} and open_operations(two) == {"conflict": 1}, run_of_two
+    conflict = two.operator("GET", "/conflicts")["items"][0]
+    assert (conflict["itemId"], conflict["mine"]["text"], conflict["server"]["text"]) == ("row0", "two's", "one's")
+    two.operator("POST", f"/conflicts/{conflict['id']}/resolve",
+                 json={"revision": conflict["revision"], "choice": "mine"})
+    for proxy in (two, one, two):
+        assert proxy.sync()["state"] == "complete"
+    assert open_operations(two) == {}
+
+    there = rows(new)
+    expected = columns(last)
+    expected["from-one"] = {"id": "from-one", "text": "new", "deleted": False}
+    expected["from-two"] = {"id": "from-two", "text": "new", "deleted": False}
+    expected["row0"]["text"] = "two's"
+    expected["row1"]["deleted"] = True
+    expected["row2"].update(price=2.5, text="twice")
+    expected["row4"]["done"] = True
+    assert columns(there) == expected
+    for proxy in proxies:
+        live = {id: row for id, row in columns(rows(proxy)).items() if not row["deleted"]}
+        assert live == {id: row for id, row in expected.items() if not row["deleted"]}
+    # Each acknowledged write is there once: row2's two updates were one operation.
+    kinds = sorted((one["id"], one["kind"]) for one in effects(new)["effects"])
+    assert kinds == [("from-one", "insert"), ("from-two", "insert"), ("row0", "update"), ("row0", "update"),
+                     ("row1", "delete"), ("row2", "update"), ("row4", "update")]
+    assert there["row3"] == last["row3"]
+
+
+def test_what_is_no_whole_export_is_named(start, tmp_path):
+    old = start.backend()
+    for id in ("a", "b"):
+        old.insert({"id": id, "text": "x"})
+    proxy = start.proxy(old.url, "--sync", "manual")
+    pull(proxy)
+    proxy.insert({"id": "c", "text": "not sent"})
+    whole = proxy.command("export").stdout
+    place = ["--data", tmp_path / "site"]
+    file = tmp_path / "export.jsonl"
+    lines = whole.splitlines(keepends=True)
+
+    def without(type):
+        """The export without its last line of a type."""
+        last = max(number for number, line in enumerate(lines) if line.startswith(f'{{"type":"{type}"'))
+        return "".join(lines[:last] + lines[last + 1:])
+
+    for text, words in [
+        ("".join(lines[:2]) + "{torn\n" + "".join(lines[2:]), "export.jsonl:3 is no JSON object"),
+        ("".join(lines[:-1]), "its last line is missing"),
+        (without("server"), "lines that it counts are missing"),
+        (without("operation"), "lines that it counts are missing"),
+        ("".join(lines[:-1]) + whole, "lines that it counts are missing"),
+        (whole + "".join(lines[:-1]), "its last line is missing"),
+        ("".join(line for line in lines if '"type":"server"' not in line), "no rows of the old backend"),
+        ('{"type":"server","table":"t","idKind":"integer","id":"x","columns":{},"deleted":false}\n', "export.jsonl:1"),
+        ("", "its last line is missing"),
+    ]:
+        file.write_text(text)
+        done = run("backend", "import", file, *place, expect=1)
+        assert words in done.stderr and done.stderr.count("\n") == 1, done
+    assert "There is no file" in run("backend", "import", tmp_path / "none", *place, expect=1).stderr
+    # Standard input, as with `understudy import`.
+    assert "todoitem: 2" in run("backend", "import", "-", *place, input=whole).stdout
+    assert run("backend", "import", "-", *place, "--json", expect=1).stdout == ""
+
+
+@pytest.mark.parametrize("flavour", ["1", "2", "3-toolkit"])
+def test_a_backend_that_answers_is_copied_and_compared(start, tmp_path, flavour):
+    old = start.backend("--flavour", flavour, "--page-rows", "20", folder="old")
+    zumo = {"1": {}, "2": {"ZUMO-API-VERSION": "2.0.0"}, "3-toolkit": {"ZUMO-API-VERSION": "3.0.0"}}[flavour]
+    del old.session.headers["ZUMO-API-VERSION"]
+    old.session.headers.update(zumo)
+    for number in range(70):
+        old.insert({"id": f"row{number:02}", "text": f"é {number}", "price": 1.5})
+    for number in range(5):
+        old.delete(f"row{number:02}")
+    copy = ["copy", "--from", old.url, "--table", "todoitem", "--work", tmp_path / "work",
+            "--data", tmp_path / "site", "--header", "X-Test: 1"]
+    done = moved(*copy)
+    assert done["tables"] == [{"table": "todoitem", "there": 70, "here": 70, "setAside": 0, "differences": []}]
+    assert done["moved"][0]["added"] == 70
+
+    # It goes on with what has changed since.
+    answer = old.request("PUT" if flavour == "3-toolkit" else "PATCH", "/tables/todoitem/row10",
+                         json={"id": "row10", "text": "changed", "price": 1.5})
+    assert answer.status_code == 200, answer.text
+    old.delete("row11")
+    done = moved(*copy)
+    assert (done["moved"][0]["replaced"], done["moved"][0]["same"]) == (2, 68)
+    assert done["tables"][0]["differences"] == []
+
+    # What a client changes here stays, and is told.
+    new = start.backend("--flavour", flavour, folder="site")
+    new.session.headers.clear()
+    new.session.headers.update(zumo)
+    theirs = {row["id"]: row for row in old.all()} if flavour != "3-toolkit" else None
+    if theirs:
+        assert {row["id"]: row for row in new.all()} == theirs
+    new.delete("row20")
+    new.stop()
+    done = moved(*copy, expect=4)
+    difference = done["tables"][0]["differences"][0]
+    assert difference["id"] == "row20" and "deleted" in difference["kinds"]
+    assert "row20: another version, another deleted" in run("backend", *copy, expect=4).stdout
+
+
+def test_a_copy_that_is_killed_goes_on(start, tmp_path):
+    # A minute lies between two rows: a pull begins some seconds before the last row that it has.
+    lines = [{"type": "export"}, *({
+        "type": "server", "table": "todoitem", "idKind": "string", "id": f"row{number:03}", "version": "AAAB",
+        "updatedAt": f"2026-01-02T{number // 60:02}:{number % 60:02}:00.1234567Z", "deleted": number % 7 == 0,
+        "columns": {"text": str(number)}} for number in range(300)), {"type": "end"}]
+    export = "".join(json.dumps(line) + "\n" for line in lines)
+    run("backend", "import", "-", "--data", tmp_path / "old", input=export)
+    old = start.backend("--faults", folder="old")
+    copy = ["backend", "copy", "--from", old.url, "--table", "todoitem", "--page-size", "20",
+            "--work", tmp_path / "work", "--data", tmp_path / "site"]
+
+    def asked():
+        return effects(old)["requests"]["GET"]
+
+    def slow(milliseconds):
+        rules = [{"kind": "latency", "milliseconds": milliseconds}] if milliseconds else []
+        assert old.request("PUT", "/-/faults", json={"rules": rules}).status_code == 200
+
+    slow(40)
+    for _ in range(2):
+        before = asked()
+        program = start.program(*copy)
+        wait_until(lambda: asked() >= before + 7, 10, "some pages")
+        assert program.process.poll() is None
+        program.stop(signal.SIGKILL)
+    slow(0)
+    before = asked()
+    done = json.loads(run(*copy, "--json").stdout)
+    assert done["tables"] == [{"table": "todoitem", "there": 300, "here": 300, "setAside": 0, "differences": []}]
+    # A copy from the beginning asks for each of the 15 pages twice.
+    assert asked() - before < 28
+    old.stop()
+    assert "The copy can be started again." in run(*copy, expect=3).stderr

@@ -1,0 +1,213 @@
+"""How a node of a site is configured, watched, stopped and replaced: `understudy backend` with real processes."""
+
+import json
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+from programs import BINARY, ZUMO, free_port, wait_until
+from site_access import ADMIN, files, postgresql, token  # noqa: F401 (fixtures)
+
+ADMIN_FIELDS = {"Authorization": f"Bearer {ADMIN}"}
+
+
+def logged(program):
+    """The lines of a log that are JSON."""
+    return [json.loads(line) for line in program.lines if line.startswith("{")]
+
+
+def node(start, tmp_path, files, *more, environment=None, folder="data"):
+    """A node of its own port, whose first line has come."""
+    port = free_port()
+    program = start.program("backend", "--listen", f"127.0.0.1:{port}", "--data", tmp_path / folder, *files,
+                            "--drain", 0, *more, environment=environment)
+    program.url = f"http://127.0.0.1:{port}"
+    wait_until(lambda: program.alive() and "backend serves" in program.output, what="the first line")
+    return program
+
+
+def signed(**more):
+    return {**ZUMO, "X-ZUMO-AUTH": token(), **more}
+
+
+def test_every_setting_may_stand_in_the_file_and_in_the_environment(start, tmp_path, files):
+    port, other = free_port(), free_port()
+    file = tmp_path / "backend.conf"
+    written = subprocess.run([BINARY, "config", "init", "--for", "backend", "--stdout"], capture_output=True,
+                             text=True, check=True).stdout
+    names = {line[1:].split(" = ")[0] for line in written.splitlines()
+             if line.startswith("#") and " = " in line and not line.startswith("# ")}
+    help = subprocess.run([BINARY, "backend", "run", "--help"], capture_output=True, text=True, check=True).stdout
+    listed = re.findall(r"^  (--[a-z-]+(?:(?:/|, )--[a-z-]+)*)", help, re.M)
+    options = {name for line in listed for name in re.findall(r"--([a-z-]+)", line)}
+    only = {"config", "faults", "samples", "help", "version", "generation", "no-allow-plain-http"}
+    assert options - only == names
+    file.write_text(
+        f"listen = 127.0.0.1:{port}\ndata = {tmp_path}/data\naccess-file = {files[1]}\n"
+        f"admin-token-file = {files[3]}\ntable = books:read=anonymous\ntable = notes:per-user\n"
+        "page-rows = 2\nrequests-per-second = 900\ndrain = 0\nlog-level = debug\nlog-format = json\n")
+    file.chmod(0o644)
+    program = start.program("backend", "--config", file)
+    wait_until(lambda: program.alive() and "backend serves" in program.output, what="the first line")
+    url = f"http://127.0.0.1:{port}/tables/books"
+    for id in "abc":
+        assert requests.post(url, json={"id": id}, headers=signed()).status_code == 201
+    assert len(requests.get(url, headers=ZUMO).json()) == 2
+    assert requests.get(url.replace("books", "notes"), headers=ZUMO).status_code == 401
+    program.stop()
+    # The environment wins over the file, and a flag over both.
+    environment = {"UNDERSTUDY_CONFIG": str(file), "UNDERSTUDY_LISTEN": f"127.0.0.1:{other}",
+                   "UNDERSTUDY_PAGE_ROWS": "3", "UNDERSTUDY_TABLE": "books:anonymous"}
+    again = start.program("backend", "--page-rows", 1, environment=environment)
+    wait_until(lambda: again.alive() and "backend serves" in again.output, what="the first line")
+    assert len(requests.get(f"http://127.0.0.1:{other}/tables/books", headers=ZUMO).json()) == 1
+    assert "unknown variable" not in again.output
+    shown = json.loads(subprocess.run(
+        [BINARY, "config", "show", "--for", "backend", "--config", file, "--json"], capture_output=True, text=True,
+        check=True, env={"UNDERSTUDY_DATABASE": "postgresql://u:secret@h/d", "PATH": "/usr/bin"}).stdout)
+    values = {one["name"]: one["values"] for one in shown["settings"]}
+    assert values["table"] == ["books:read=anonymous", "notes:per-user"] and values["database"] == ["(not shown)"]
+
+
+@pytest.mark.parametrize("line, words", [
+    ("backend = http://x", "one of the names listen"), ("lisen = 127.0.0.1:1", "perhaps listen is meant"),
+    ("page-rows = 0", "a whole number from 1"), ("listen = 0.0.0.0:1", "--access-file"),
+    ("default-access = disabled", "--access-file"), ("drain = 601", "from 0 to 600"),
+    ("tls-key = /nowhere", "say both"),
+])
+def test_a_file_that_cannot_be_used_says_why(tmp_path, line, words):
+    file = tmp_path / "backend.conf"
+    file.write_text(line + "\n")
+    checked = subprocess.run([BINARY, "config", "check", "--for", "backend", file], capture_output=True, text=True)
+    begun = subprocess.run([BINARY, "backend", "--config", file, "--data", tmp_path / "data"], capture_output=True,
+                           text=True, timeout=30)
+    assert (checked.returncode, begun.returncode) == (2, 2)
+    assert words in checked.stdout and words in begun.stderr, (checked.stdout, begun.stderr)
+
+
+def test_requests_are_logged_as_json_and_counted(start, tmp_path, files, postgresql):
+    program = node(start, tmp_path, files, "--database", postgresql.url, "--log-level", "debug")
+    url = program.url + "/tables/todos"
+    assert requests.post(url, json={"id": "a", "text": "private"}, headers=signed()).status_code == 201
+    assert requests.get(url + "?$filter=text%20eq%20'private'", headers=signed()).status_code == 200
+    expired = token(seconds=-90)
+    assert requests.get(url, headers={**ZUMO, "X-ZUMO-AUTH": expired}).status_code == 401
+    wait_until(lambda: sum(one["message"] == "request ended" for one in logged(program)) >= 3, what="three requests")
+    lines = [one for one in logged(program) if one["message"] == "request ended"]
+    assert [(one["method"], one["status"], one["path"].split("?")[0]) for one in lines[:3]] == [
+        ("POST", 201, "/tables/todos"), ("GET", 200, "/tables/todos"), ("GET", 401, "/tables/todos")]
+    assert all(one["milliseconds"] >= 0 and one["bytes"] > 0 for one in lines)
+    assert "private" not in program.output and expired not in program.output
+    assert requests.get(program.url + "/-/metrics").status_code == 401
+    metrics = requests.get(program.url + "/-/metrics", headers=ADMIN_FIELDS).text
+    sample = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+              for line in metrics.splitlines() if not line.startswith("#")}
+    duration = "understudy_node_request_duration_seconds"
+    for labels in ['table="todos",verb="insert",status="201"', 'table="todos",verb="read",status="200"',
+                   'table="todos",verb="read",status="401"']:
+        assert sample[f"{duration}_count{{{labels}}}"] == 1, metrics
+        assert sample[f'{duration}_bucket{{{labels},le="+Inf"}}'] == 1
+    assert sample['understudy_node_refused_tokens_total{reason="expired"}'] == 1
+    assert sample["understudy_node_database_connections_limit"] >= 1
+    assert sample["understudy_node_database_calls_total"] >= 2
+    assert sample["understudy_node_database_seconds_total"] > 0
+    assert sample["understudy_node_database_requests_waiting"] == 0
+
+
+def test_readyz_follows_the_database_and_livez_the_process(start, tmp_path, files, postgresql):
+    program = node(start, tmp_path, files, "--database", postgresql.url)
+    status = lambda path: requests.get(program.url + path, timeout=30).status_code  # noqa: E731
+    assert (status("/-/livez"), status("/-/readyz")) == (200, 200)
+    postgresql.stop()
+    assert (status("/-/livez"), status("/-/readyz")) == (200, 503)
+    postgresql.start()
+    wait_until(lambda: status("/-/readyz") == 200, what="readiness")
+
+
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
+def test_a_node_that_stops_is_not_ready_first_and_answers_what_came(start, tmp_path, files, storage, request):
+    more = ["--database", request.getfixturevalue("postgresql").url] if storage == "postgresql" else []
+    program = node(start, tmp_path, files, "--drain", 2, *more)
+    other = node(start, tmp_path, files, *more, folder="other") if more else None
+    url = program.url + "/tables/todos"
+    stop, done, problems, cut = threading.Event(), [], [], []
+
+    def write(name):
+        number = 0
+        while not stop.is_set():
+            try:
+                answer = requests.post(url, json={"id": f"{name}-{number}"}, headers=signed(), timeout=30)
+            except requests.ConnectionError as error:
+                cut.append((time.monotonic(), str(error)))
+                return
+            if answer.status_code == 201:
+                done.append(f"{name}-{number}")
+            elif answer.status_code != 503 or "Retry-After" not in answer.headers:
+                problems.append(answer.text)
+            number += 1
+
+    writers = [threading.Thread(target=write, args=(f"w{number}",)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    wait_until(lambda: len(done) > 20, what="writes")
+    asked = time.monotonic()
+    program.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: requests.get(program.url + "/-/readyz", timeout=5).status_code == 503, 1, "503 of readyz")
+    many = len(done)
+    wait_until(lambda: len(done) > many + 10, 1.5, "writes while the node drains")
+    answer = requests.get(url, headers=signed(), timeout=5)
+    assert answer.status_code == 200 and answer.headers["Connection"] == "close"
+    assert program.process.wait(10) == 0
+    assert time.monotonic() - asked >= 2
+    stop.set()
+    for writer in writers:
+        writer.join()
+    assert problems == []
+    # No connection is refused or cut until the node has drained.
+    assert [one for one in cut if one[0] < asked + 2] == []
+    if other is None:
+        other = node(start, tmp_path, files)
+    for id in done:
+        assert requests.get(f"{other.url}/tables/todos/{id}", headers=signed()).status_code == 200, id
+
+
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
+def test_an_older_node_beside_a_newer_schema_says_so_in_a_sentence(start, tmp_path, files, storage, request):
+    if storage == "postgresql":
+        database = request.getfixturevalue("postgresql")
+        more = ["--database", database.url]
+        node(start, tmp_path, files, *more).stop()
+        database.sql("INSERT INTO understudy.schema_version VALUES (99)")
+    else:
+        more = []
+        node(start, tmp_path, files, *more).stop()
+        with sqlite3.connect(tmp_path / "data/backend.sqlite") as file:
+            file.execute("PRAGMA user_version = 99")
+    done = subprocess.run([BINARY, "backend", "--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data",
+                           *files, *more], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert "The database has version 99 of the schema, and this program knows" in done.stderr
+    assert "Install the version that made it so, or a newer one." in done.stderr
+
+
+@pytest.mark.parametrize("drain, more", [(0, []), (1, [b"EXTEND_TIMEOUT_USEC=13000000"])])
+def test_the_service_manager_is_told(start, tmp_path, files, drain, more):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(tmp_path / "notify"))
+        listener.settimeout(10)
+        program = node(start, tmp_path, files, "--drain", drain,
+                       environment={"NOTIFY_SOCKET": str(tmp_path / "notify")})
+        assert listener.recv(4096) == b"READY=1"
+        program.process.send_signal(signal.SIGHUP)
+        assert listener.recv(4096).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+        assert listener.recv(4096) == b"READY=1"
+        program.process.send_signal(signal.SIGTERM)
+        assert listener.recv(4096) == b"STOPPING=1"
+        assert [listener.recv(4096) for _ in more] == more
+        assert program.process.wait(10) == 0
