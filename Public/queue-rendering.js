@@ -130,6 +130,14 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     clearSide: () => fill(side),
     drawNotFound: (id) => fill(side, h("p", { class: "empty" }, words.notFound(id))),
     isEdited: () => find(side, "textarea") !== null,
+    /** Marks the row whose card is open at once, so that `j` and `k` go on from it. */
+    markShown(id) {
+      for (const row of findAll(list, "[data-row]")) {
+        const link = find(row, "[data-open]");
+        if (row.dataset.id === id) link?.setAttribute("aria-current", "true");
+        else link?.removeAttribute("aria-current");
+      }
+    },
     hasFocusAtSide: () => side.contains(document.activeElement),
     edit: () => find(side, "[data-key=edit]")?.click(),
     focusRow: (id) => find(

@@ -23,6 +23,7 @@ import { words } from "./words.js";
 
 const printedMost = 200;
 const rowPixels = 44;
+const followMilliseconds = 2000; // Between two readings after events, of four requests each.
 const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
@@ -90,6 +91,7 @@ export function queueView(main, asked, { status, sync }) {
     state = withFilter(state, filter);
     page.drawFilter(filter);
     page.drawStates(filter, status());
+    page.markShown(filter.id);
     if (keepsList) rows.refresh();
     else {
       [causes, picked] = [null, null];
@@ -269,6 +271,7 @@ export function queueView(main, asked, { status, sync }) {
     around();
     atSide();
   }
+  const follow = coalesce(refresh, 40, followMilliseconds);
   page.drawFilter(state.filter);
   page.drawStates(state.filter, status());
   addEventListener("keydown", onKey);
@@ -297,7 +300,7 @@ export function queueView(main, asked, { status, sync }) {
       show(filter, isSameList(state.filter, filter));
     },
     onEvent(kind) {
-      if (concerns(kind)) refresh();
+      if (concerns(kind)) follow();
       pictures.refresh();
     },
   };

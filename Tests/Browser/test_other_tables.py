@@ -1,6 +1,8 @@
 """The todos of a backend without a table todoitem: the page offers the existing tables."""
 
 import json
+import re
+import urllib.parse
 
 import pytest
 from hostile import HTTPBackend
@@ -39,7 +41,12 @@ def movies():
         if table is None:
             return handler.answer(404, b"<!DOCTYPE html><pre>Cannot GET</pre>", {"Content-Type": "text/html"})
         if handler.command == "GET":
-            found = [] if "skip=" in query and "skip=0" not in query else list(table.values())
+            since = re.search(r"updatedAt g[et] (?:datetimeoffset|datetime)?'?([^')]+)", urllib.parse.unquote_plus(query))
+            found = sorted(table.values(), key=lambda row: row["updatedAt"])
+            if since:
+                found = [row for row in found if row["updatedAt"] >= since[1]]
+            if "skip=" in query and "skip=0" not in query:
+                found = []
             return handler.answer(200, json.dumps(found).encode())
         row = json.loads(body or b"{}")
         key = id[0] if id else row["id"]

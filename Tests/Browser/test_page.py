@@ -100,6 +100,7 @@ def test_the_layout_does_not_shift_while_the_page_opens(start, dashboard):
 
 def test_screen_readers_hear_changes_of_meaning_only(start, dashboard):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.sync()  # It knows then that the backend is away: that would be heard.
     page = dashboard(proxy)
     assert page.page.locator("[aria-live]").count() == 1
     for n in range(3):
