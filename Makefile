@@ -46,6 +46,7 @@ soak: build ## many simulation runs (SEEDS=first:count; DEBUG_SEEDS in the build
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py
 	@POWER_IMAGES=$(or $(POWER_IMAGES),200) POWER_SEED=$(or $(POWER_SEED),$$(date +%s)) DISK_FAULTS=$(or $(DISK_FAULTS),150) DISK_SEED=$(or $(DISK_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_power_failure.py Tests/Live/test_disk_faults.py
 	@NODES_ROUNDS=$(or $(NODES_ROUNDS),50) NODES_PROXIES=$(or $(NODES_PROXIES),20) NODES_SEED=$(or $(NODES_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_nodes.py
+	@BACKEND_TESTS=postgresql swift test --skip-build --filter 'GenerationMatrixTests|CaptureTests'
 	@SAME_LISTS=$(or $(SAME_LISTS),20000) swift test --skip-build --filter SameListsTests
 	@FLEETS=$(or $(FLEETS),$(fleets)) FLEET_PICTURES=$(CURDIR)/docs/images swift test --skip-build --filter FleetTests
 	@STORE_USERS=$(or $(STORE_USERS),300) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Live/test_stores.py

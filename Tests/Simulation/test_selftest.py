@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from programs import BINARY, wait_until
 
-FIRST, COUNT = (int(text) for text in os.environ.get("SELFTEST_SEEDS", "0:400").split(":"))
+FIRST, COUNT = (int(text) for text in os.environ.get("SELFTEST_SEEDS", "0:200").split(":"))
 # Two programs side by side are done sooner than one with twice as many runs at once.
 PARTS = [(FIRST, COUNT // 2), (FIRST + COUNT // 2, COUNT - COUNT // 2)]
 
