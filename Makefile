@@ -37,7 +37,22 @@ fuzz: ## run the parsers on many more inputs (SEED=1 COUNT=200000)
 # Proxies, requests a second that the backend takes, and seconds of outage.
 fleets = 10000:500:3600,100000:5000:3600
 
-soak: build ## many simulation runs (SEEDS=first:count; DEBUG_SEEDS in the build with assertions; SHARED_SEEDS of shared rows), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), power failures (POWER_IMAGES=200), failing disks (DISK_FAULTS=150), NODES_ROUNDS=50 of nodes on a failing PostgreSQL with NODES_PROXIES=20, SAME_LISTS=20000 queries on SQLite and PostgreSQL, FLEETS of 10,000 and 100,000 proxies that return, IDENTITIES=10000 with 300 users (STORE_USERS) and TABLES=1000, the package
+# Tests in Python start the release program, unless UNDERSTUDY_BINARY names another. Variables, with their
+# defaults:
+#   SEEDS=2000:20000         simulation runs, first seed and count
+#   DEBUG_SEEDS=22000:1000   the same in the build with assertions
+#   SHARED_SEEDS=1000:2000   the same with shared rows
+#   OPERATIONS=100000        operations in the queue of the dashboard
+#   LIFE_SECONDS=60          killed processes (LIFE_SEED)
+#   POWER_IMAGES=200         power failures (POWER_SEED)
+#   DISK_FAULTS=150          failing disks (DISK_SEED)
+#   NODES_ROUNDS=50          nodes on a failing PostgreSQL, with NODES_PROXIES=20 (NODES_SEED)
+#   SAME_LISTS=20000         random queries on SQLite and PostgreSQL
+#   FLEETS                   proxies that return: see above
+#   STORE_USERS=300          users of one proxy
+#   IDENTITIES=10000         stores of one proxy, with TABLES=1000 of one store
+# The last step also tests the Debian package.
+soak: build ## run the long tests, for hours (how much: see the variables in the Makefile)
 	@scripts/setup soak
 	@swift build --build-tests
 	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation

@@ -75,7 +75,10 @@ let package = Package(
         .target(
             name: "SyncCore",
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
-            resources: [.embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql")],
+            resources: [
+                .embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql"),
+                .embedInCode("Schema/Schema3.sql"),
+            ],
             swiftSettings: settings),
         .target(
             name: "Backend",

@@ -61,6 +61,7 @@ const keepsText = (value, source) =>
 async function request(method, path, headers, body) {
   const hasBody = body !== undefined;
   let answer;
+  let text;
   try {
     answer = await fetch(path, {
       method,
@@ -68,10 +69,10 @@ async function request(method, path, headers, body) {
       headers: hasBody ? { ...headers, "Content-Type": "application/json" } : headers,
       body: hasBody ? JSON.stringify(body) : undefined,
     });
+    text = await answer.text();
   } catch {
     throw new Problem(0, null, words.noAnswerHere);
   }
-  const text = await answer.text();
   let value = null;
   try {
     value = text ? parseJSON(text) : null;

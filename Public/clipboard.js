@@ -10,7 +10,7 @@ export const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** Copies a text, and says whether the browser let it. */
 export const copy = async (text) => {
   try {
-    await navigator.clipboard.writeText(text); // There is none on a page without HTTPS of another device.
+    await navigator.clipboard.writeText(text); // A page over plain HTTP from another device has none.
     toast(words.copied);
   } catch {
     toast(words.notCopied);

@@ -6,11 +6,12 @@ import { readable } from "./diff.js";
 import { button, facts, fill, h, joined, note } from "./dom.js";
 import { time } from "./formats.js";
 import { toast } from "./messages.js";
+import { conflictWords as said } from "./words-conflicts.js";
 import { words } from "./words.js";
 
 const keys = { mine: "m", server: "s", edited: "a", both: "b" };
 const labels = {
-  mine: words.keepMine, server: words.keepServer, edited: words.useResult, both: words.keepBoth,
+  mine: said.keepMine, server: said.keepServer, edited: said.useResult, both: said.keepBoth,
 };
 
 /**
@@ -31,28 +32,28 @@ export function conflictCard(conflict, decide, typed) {
 
   /** Shows what a choice would write, while the pointer or the focus is on it. */
   function preview(choice) {
-    const isOther = choice !== "edited";
-    for (const field of fields) field.preview(!isOther ? null : choice === "mine" ? "mine" : "server");
-    fill(outcome, words.outcome[choice]);
+    const side = choice === "edited" ? null : choice === "mine" ? "mine" : "server";
+    for (const field of fields) field.preview(side);
+    fill(outcome, said.outcome[choice]);
   }
   const endPreview = () => preview("edited");
 
   const choiceButton = (choice) => button({
     class: choice === "edited" ? "primary" : null, "aria-keyshortcuts": keys[choice],
-    title: words.byKey(keys[choice]), onclick: () => choose(choice),
+    title: said.byKey(keys[choice]), onclick: () => choose(choice),
     onpointerenter: () => preview(choice), onpointerleave: endPreview,
     onfocus: () => preview(choice), onblur: endPreview,
   }, labels[choice]);
 
   endPreview();
   const element = h("article", { class: "card conflict", "aria-labelledby": "conflict-title" },
-    h("h1", { id: "conflict-title", tabindex: "-1", dir: "auto" }, headline(conflict)),
+    h("h1", { id: "conflict-title", tabindex: "-1" }, headline(conflict)),
     note(joined(conflict.table, conflict.reason)),
     versions(fields, conflict),
     choices.includes("edited") ? result(fields, conflict, outcome) : outcomes(conflict, choices),
     h("div", { class: "actions sticky" },
       choices.map(choiceButton),
-      h("a", { class: "button", href: "#/todos" }, words.notNow)));
+      h("a", { class: "button", href: "#/todos" }, said.notNow)));
   const typedNow = () =>
     new Map(fields.filter((field) => field.isTyped()).map((field) => [field.name, field.typed()]));
   const focusField = (name) => fields.find((field) => field.name === name)?.input.focus();
@@ -62,9 +63,9 @@ export function conflictCard(conflict, decide, typed) {
 /** @param {ConflictDetail} conflict */
 function headline({ title, itemId, serverDeleted, mineDeleted }) {
   const name = title ?? itemId;
-  if (serverDeleted) return words.conflictDeletedThere(name);
-  if (mineDeleted) return words.conflictDeletedHere(name);
-  return words.conflictOf(name);
+  if (serverDeleted) return said.conflictDeletedThere(name);
+  if (mineDeleted) return said.conflictDeletedHere(name);
+  return said.conflictOf(name);
 }
 
 /**
@@ -75,10 +76,10 @@ function versions(fields, conflict) {
   const { mineActor, mineClient, mineAt, serverAt } = conflict;
   const who = mineClient ?? words.actor[mineActor] ?? mineActor;
   return h("div", { class: "versions" },
-    version("mine", words.mine, words.onThisDevice(who, mineAt), mineAt, conflict.mineDeleted
+    version("mine", said.mine, said.onThisDevice(who, mineAt), mineAt, conflict.mineDeleted
       ? h("em", {}, words.deletedSide)
       : fields.length ? fields.map((field) => field.sides.mine) : columnsOf(conflict.mine)),
-    version("server", words.server, words.anotherWriter(serverAt), serverAt, conflict.serverDeleted
+    version("server", words.server, said.anotherWriter(serverAt), serverAt, conflict.serverDeleted
       ? h("em", {}, words.deletedSide)
       : fields.length ? fields.map((field) => field.sides.server) : columnsOf(conflict.server)));
 }
@@ -100,7 +101,7 @@ const columnsOf = (row) => Object.entries(row ?? {}).map(([name, value]) =>
  */
 const result = (fields, conflict, outcome) =>
   h("section", { class: "version result", "aria-labelledby": "version-result" },
-    h("div", {}, h("h2", { id: "version-result" }, words.resultTitle), outcome),
+    h("div", {}, h("h2", { id: "version-result" }, said.resultTitle), outcome),
     fields.map((field) => field.result),
     sameFields(conflict));
 
@@ -109,15 +110,15 @@ function sameFields({ mine, fields }) {
   const names = fields.map((field) => field.name);
   const same = Object.entries(mine ?? {}).filter(([name]) => !names.includes(name));
   return same.length > 0 && h("details", {},
-    h("summary", { class: "quiet-text" }, words.sameFields(same.length)),
+    h("summary", { class: "quiet-text" }, said.sameFields(same.length)),
     facts(same.map(([name, value]) => [name, value === null ? words.absent : readable(value)])));
 }
 
 /** What each choice writes where one side is deleted and there is nothing to merge. */
 function outcomes({ mineDeleted }, choices) {
-  const sentences = mineDeleted ? words.outcomeDeletedHere : words.outcomeDeletedThere;
+  const sentences = mineDeleted ? said.outcomeDeletedHere : said.outcomeDeletedThere;
   return h("section", { class: "version result", "aria-labelledby": "version-result" },
-    h("div", {}, h("h2", { id: "version-result" }, words.resultTitle)),
+    h("div", {}, h("h2", { id: "version-result" }, said.resultTitle)),
     facts(choices.map((choice) => [labels[choice], sentences[choice]])));
 }
 

@@ -2,7 +2,8 @@
 
 import { parseJSON } from "./api.js";
 import { marked, readable } from "./diff.js";
-import { find, h } from "./dom.js";
+import { find, h, linesOf } from "./dom.js";
+import { conflictWords as said } from "./words-conflicts.js";
 import { words } from "./words.js";
 
 const linesMost = 14;
@@ -24,7 +25,7 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
   /** @type {{ value: any } | null} */
   let taken = null; // The value of a side, which is saved as it is; null where a person typed another one.
   let isTyped = false;
-  const input = h("textarea", { dir: "auto", id: `result-${name}`, "aria-label": `${words.result}: ${name}`,
+  const input = h("textarea", { dir: "auto", id: `result-${name}`, "aria-label": `${said.result}: ${name}`,
     oninput: onInput });
   const isText = [base, mine, server].every((value) => typeof (value ?? "") === "string");
 
@@ -47,8 +48,7 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
   }
 
   function fit() {
-    const lines = Math.max(1, text.split("\n").length, Math.ceil(text.length / lettersOfLine));
-    input.rows = Math.min(linesMost, lines);
+    input.rows = Math.min(linesMost, linesOf(text, lettersOfLine));
   }
 
   function take(side) {
@@ -68,8 +68,8 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
     },
   });
   const radios = {
-    mine: radio("mine", words.useMine(name)),
-    server: radio("server", words.useServer(name)),
+    mine: radio("mine", said.useMine(name)),
+    server: radio("server", said.useServer(name)),
   };
 
   // Where both sides changed a field, the result starts with the person's own text, so that none is lost.
@@ -85,7 +85,7 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
   const side = (choice, value, other) => h("label", { class: `side-choice${overlaps ? " overlaps" : ""}` },
     choice,
     h("span", { class: "name" }, name),
-    isSame(value, base) && h("span", { class: "quiet-text" }, words.unchangedHere),
+    isSame(value, base) && h("span", { class: "quiet-text" }, said.unchangedHere),
     valueOf(value, other));
 
   return {
@@ -95,7 +95,7 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
       h("label", { for: `result-${name}` },
         h("span", { class: "name" }, name),
         h("span", { class: overlaps ? "attention" : "quiet-text" },
-          overlaps ? words.bothChanged : words.oneChanged)),
+          overlaps ? said.bothChanged : said.oneChanged)),
       input,
       h("div", { class: "quiet-text agreed" }, `${words.base}: `,
         base === null || base === undefined ? words.absent : h("bdi", {}, readable(base)))),

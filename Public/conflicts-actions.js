@@ -5,7 +5,7 @@ import { alikeOnes } from "./conflicts-state.js";
 import { askDangerous } from "./dialog.js";
 import { showProblem, toast } from "./messages.js";
 import { takeBack } from "./undo.js";
-import { words } from "./words.js";
+import { conflictWords as said } from "./words-conflicts.js";
 
 const idsPage = 500;
 
@@ -15,16 +15,16 @@ function settle({ id, revision }, choice, item) {
 }
 
 const askForAll = (choice, count) =>
-  askDangerous(words.forAll[choice], words.forAllAsk(count), words.forAllOf(choice, count), count);
+  askDangerous(said.forAll[choice], said.forAllAsk(count), said.forAllOf(choice, count), count);
 
 /** Decides one conflict. Gives whether it is decided; `changed()` is called after an undo. */
 export async function decideOne(conflict, choice, item, changed) {
   try {
     await settle(conflict, choice, item);
-    toast(words.resolved, takeBack([conflict.id], changed));
+    toast(said.resolved, takeBack([conflict.id], changed));
     return true;
   } catch (problem) {
-    if (problem.code === "operation-changed") toast(words.changedMeanwhile);
+    if (problem.code === "operation-changed") toast(said.changedMeanwhile);
     else showProblem(problem);
     return false;
   }
@@ -49,16 +49,23 @@ export async function decideEach(conflicts, choice, onProgress, changed) {
   if (!(await askForAll(choice, conflicts.length))) return false;
   const done = [];
   let refused = 0;
+  /** @type {Error | null} */
+  let unanswered = null;
   for (const conflict of conflicts) {
     try {
       await settle(conflict, choice);
       done.push(conflict.id);
-    } catch {
+    } catch (problem) {
+      if (problem.status === 0) {
+        unanswered = problem; // The rest would fail as well.
+        break;
+      }
       refused++; // It changed meanwhile, and stays here to be decided on its own.
     }
     onProgress(done.length + refused);
   }
-  report(done.length, refused, done, changed);
+  if (unanswered && done.length === 0) throw unanswered;
+  report(done.length, refused, done, changed, unanswered?.message);
   return true;
 }
 
@@ -76,8 +83,10 @@ export async function decideWholeTable(table, choice, changed) {
   return true;
 }
 
-function report(count, refused, ids, changed) {
-  toast(words.decided(count, refused), count ? takeBack(ids, changed) : undefined);
+/** Says what became of them; `problem` is why the work ended early. */
+function report(count, refused, ids, changed, problem = "") {
+  const text = [said.decided(count, refused), problem].filter(Boolean).join(" ");
+  toast(text, count ? takeBack(ids, changed) : undefined);
 }
 
 /** The ids of all open conflicts of a table. */

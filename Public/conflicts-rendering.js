@@ -2,6 +2,7 @@
 
 import { addressOf, alikeOnes, choicesFor } from "./conflicts-state.js";
 import { button, fill, h, note } from "./dom.js";
+import { conflictWords as said } from "./words-conflicts.js";
 import { views, words } from "./words.js";
 
 const tableChoices = ["merged", "mine", "server", "both"];
@@ -12,7 +13,7 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
   const place = h("span", { class: "position count" });
   fill(main, page);
 
-  const drawPlace = ({ index, total }) => fill(place, words.position(index + 1, total));
+  const drawPlace = ({ index, total }) => fill(place, said.position(index + 1, total));
 
   /** Draws the conflict on screen with its card. */
   function draw(state, card) {
@@ -34,9 +35,9 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
 
   return {
     draw, drawPlace,
-    drawProgress: (done, total) => fill(place, words.deciding(done, total)),
-    drawCounting: (count) => fill(place, words.counting(count)),
-    drawNone: () => fill(page, h("h1", {}, views.conflicts), h("p", { class: "empty" }, words.noConflicts)),
+    drawProgress: (done, total) => fill(place, said.deciding(done, total)),
+    drawCounting: (count) => fill(place, said.counting(count)),
+    drawNone: () => fill(page, h("h1", {}, views.conflicts), h("p", { class: "empty" }, said.noConflicts)),
   };
 }
 
@@ -45,31 +46,31 @@ const stepButtons = (step) => h("span", { class: "actions" },
   button({ onclick: () => step(1) }, words.next));
 
 const choiceButtons = (choices, decide) => h("div", { class: "actions" },
-  choices.map((choice) => button({ onclick: () => decide(choice) }, words.forAll[choice])));
+  choices.map((choice) => button({ onclick: () => decide(choice) }, said.forAll[choice])));
 
-/** The conflicts that were read, beside the one on screen. A narrow page has no room for them. */
+/** The conflicts that were read, beside the one on screen. A narrow page hides them. */
 function conflictList({ list, index, total }) {
   const link = (one, at) => h("li", {},
     h("a", { href: addressOf(one.id), dir: "auto", "aria-current": at === index ? "true" : null },
       one.title ?? one.itemId, h("span", { class: "quiet-text" }, one.table)));
-  return h("nav", { class: "conflict-list card", "aria-label": words.conflictList },
+  return h("nav", { class: "conflict-list card", "aria-label": said.conflictList },
     h("ul", { class: "plain" }, list.map(link)),
-    total > list.length && note(words.conflictsMore(total - list.length)));
+    total > list.length && note(said.conflictsMore(total - list.length)));
 }
 
 /** `isAll` says whether all conflicts were compared. */
 function alikeCard(conflict, count, isAll, decide) {
   const choices = choicesFor(conflict).filter((choice) => choice !== "edited");
   return h("section", { class: "card alike", "aria-labelledby": "alike-title" },
-    h("h2", { id: "alike-title" }, words.alike(count, isAll)),
-    note(words.alikeMeans),
+    h("h2", { id: "alike-title" }, said.alike(count, isAll)),
+    note(said.alikeMeans),
     choiceButtons(choices, decide));
 }
 
 /** One choice for all conflicts of the table, whatever they clash about. */
 function tableCard(table, decide) {
   return h("details", { class: "card alike" },
-    h("summary", {}, words.wholeTable(table)),
-    note(words.wholeTableMeans),
+    h("summary", {}, said.wholeTable(table)),
+    note(said.wholeTableMeans),
     choiceButtons(tableChoices, decide));
 }

@@ -10,7 +10,7 @@ import { conflictsPage } from "./conflicts-rendering.js";
 import { addressOf, alikeOnes, begin, stepped, withConflicts } from "./conflicts-state.js";
 import { find } from "./dom.js";
 import { attempt, toast } from "./messages.js";
-import { words } from "./words.js";
+import { conflictWords as said } from "./words-conflicts.js";
 
 const pageSize = 100;
 
@@ -23,7 +23,7 @@ export function conflictsView(main, asked) {
   let deciding = null; // The card whose decision is on its way.
   let hasDecided = false; // A decision was made here: after the last one the todos are shown.
   let hasLeft = false; // Another view is on screen.
-  let isDecidingMany = false; // Until then the list is not read again with each decision.
+  let isDecidingMany = false; // Meanwhile the list is not read again with each decision.
   const seen = new Set(); // The ids of those that were on screen.
   const page = conflictsPage(main, { step, decideAlike, decideTable });
 
@@ -45,7 +45,7 @@ export function conflictsView(main, asked) {
       return;
     }
     draw();
-    if (isSame) toast(words.changedMeanwhile);
+    if (isSame) toast(said.changedMeanwhile);
   }
 
   /** Adds the conflict that the address asks for, if the list ends before it. It may be decided already. */
@@ -55,7 +55,7 @@ export function conflictsView(main, asked) {
       return [...list, await operator.get(`/conflicts/${encodeURIComponent(id)}`)];
     } catch (problem) {
       if (problem.status !== 404) throw problem;
-      if (!seen.has(id)) toast(words.decidedAlready);
+      if (!seen.has(id)) toast(said.decidedAlready);
       return list;
     }
   }

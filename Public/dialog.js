@@ -25,7 +25,7 @@ export function sheet(title, content) {
   });
 }
 
-/** Asks before something that loses nothing. Resolves to whether to do it. */
+/** Asks before an action that loses nothing. Resolves to whether to do it. */
 export async function ask(title, text, label) {
   const answer = await sheet(title, (close) => [
     h("p", {}, text),

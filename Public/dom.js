@@ -39,6 +39,10 @@ export const facts = (pairs, className = "facts") =>
 /** A field with its name above it. */
 export const column = (name, field) => h("label", { class: "column" }, h("span", {}, name), field);
 
+/** How many lines a text takes in a field with so many letters a line. */
+export const linesOf = (text, lettersOfLine) =>
+  Math.max(1, text.split("\n").length, Math.ceil(text.length / lettersOfLine));
+
 /** The choices of a `select`: pairs of value and label. */
 export const options = (pairs) => pairs.map(([value, label]) => h("option", { value }, label));
 

@@ -124,7 +124,7 @@ function entryRow(first, seen, undo) {
       h("div", { class: "line" },
         h("span", {},
           h("span", { class: `tag ${entry.kind}` }, words.historyKind[entry.kind] ?? entry.kind), " ",
-          title && h("strong", { dir: "auto" }, title, ": "),
+          title && [h("strong", { dir: "auto" }, title), ": "],
           entry.summary),
         entry.undoable && !entry.undoneBy && button({
           class: "small",

@@ -1,4 +1,4 @@
-// Where a text stops to be JSON. The browser's own errors do not always say it.
+// Where a text stops being JSON. The browser's own errors do not always say it.
 
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;

@@ -55,7 +55,7 @@ function move(by) {
   const rows = findAll(document, "main [data-row]");
   const last = rows.length - 1;
   if (last < 0) return;
-  // Without a row of its own the focus may be in the card of one.
+  // The focus may be outside of the list, as in the card of a row.
   const here = currentRow() ?? find(document, "main [data-row] [aria-current]")?.closest("[data-row]");
   const at = rows.findIndex((row) => row === here);
   const start = by > 0 ? 0 : last;

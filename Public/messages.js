@@ -2,11 +2,13 @@
 // sentence for screen readers.
 
 import { button, byId, fill, h } from "./dom.js";
+import { words } from "./words.js";
 
 const shownMilliseconds = 8000;
 
 let timer;
-let lastAction = null;
+/** @type {Action | null} */
+let lastUndo = null; // The latest that a message offered and that did not run yet.
 
 /** Tells screen readers about a change of meaning. */
 export function announce(sentence) {
@@ -24,10 +26,10 @@ export function announce(sentence) {
 export function toast(sentence, action, link) {
   const box = byId("toast");
   clearTimeout(timer);
-  if (action) lastAction = action;
+  if (action?.isUndo) lastUndo = action;
   fill(box, h("span", {}, sentence),
     link && h("a", { href: link.href }, link.label),
-    action && button({ onclick: undoLast }, action.label));
+    action && button({ onclick: () => runAction(action) }, action.label));
   box.hidden = false;
   announce(sentence);
   timer = setTimeout(() => (box.hidden = true), shownMilliseconds);
@@ -45,11 +47,22 @@ export async function attempt(work) {
   }
 }
 
-/** Runs the last action that a message offered. False where there is none. */
+/**
+ * The action of a message that undoes what the message tells.
+ * @returns {Action}
+ */
+export const undoBy = (run) => ({ label: words.undo, run, isUndo: true });
+
+/** Runs the latest undo that a message offered. False where there is none. */
 export function undoLast() {
-  const action = lastAction;
-  lastAction = null;
+  if (!lastUndo) return false;
+  runAction(lastUndo);
+  return true;
+}
+
+/** @param {Action} action */
+function runAction(action) {
+  if (action === lastUndo) lastUndo = null;
   byId("toast").hidden = true;
-  action?.run();
-  return action !== null;
+  action.run();
 }

@@ -27,7 +27,7 @@ export function lastAnswer({ attempts }) {
  * The error that an answer names, in the places where servers put it, else its text.
  * @param {AttemptRecord} attempt
  */
-export function messageOf({ responseExcerpt, error }) {
+function messageOf({ responseExcerpt, error }) {
   if (!responseExcerpt) return error;
   try {
     const body = parseJSON(responseExcerpt);
@@ -54,7 +54,7 @@ export function operationCopies(detail, backendURL) {
 }
 
 /**
- * The request as a line of curl. No token is in it: a person adds the own one.
+ * The request as a line of curl, without tokens: a person adds one by hand.
  * @param {AttemptRecord} attempt
  */
 function curlOf({ method, target, requestHeaders, requestBody }, backendURL) {

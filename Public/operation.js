@@ -7,10 +7,9 @@ import { placeOfError } from "./json-place.js";
 import { showProblem, toast } from "./messages.js";
 import { lastAnswer, operationCopies } from "./operation-answer.js";
 import { stateTag } from "./queue-rows.js";
-import { titleOf } from "./queue-state.js";
+import { closedStates, titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 
-const closedStates = ["done", "discarded", "collapsed"];
 const retriedStates = ["waiting", "unknown", "quarantined"];
 const editedStates = ["queued", "waiting", "quarantined", "conflict"];
 
@@ -49,7 +48,7 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
 
   const card = h("article", { class: "card", "aria-labelledby": "operation-title", onkeydown },
     h("div", { class: "bar" },
-      h("h2", { id: "operation-title", dir: "auto", tabindex: "-1" }, `${kind} “${titleOf(operation)}”`),
+      h("h2", { id: "operation-title", tabindex: "-1" }, words.operationTitle(kind, titleOf(operation))),
       button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
     h("p", {}, stateTag(operation.state)),
     lastAnswer(detail),
@@ -113,7 +112,7 @@ function payloadEditor({ summary: { id, revision }, payload, mine }, { saved, ca
     }
   };
 
-  /** Says at which place the text stops to be JSON, and puts the cursor there. */
+  /** Says at which place the text stops being JSON, and puts the cursor there. */
   function showPlace() {
     const place = placeOfError(field.value);
     const lines = field.value.slice(0, place).split("\n");

@@ -63,7 +63,7 @@ export function sharesOf({ sample }) {
 }
 
 /**
- * The runs of the shown time by place: `width` pixels hold as many places as there is room for.
+ * The runs of the shown time by place: a place is at least `placePixels` of `width` wide.
  * @param {Run[]} runs
  * @param {OverviewStep[]} steps
  * @returns {RunPlace[]}

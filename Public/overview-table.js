@@ -1,4 +1,4 @@
-// The figures of the overview as a table, for those who read rather than look.
+// The figures of the overview as a table.
 
 import { h } from "./dom.js";
 import { time } from "./formats.js";

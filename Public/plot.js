@@ -137,7 +137,7 @@ function valueAxis(frame) {
   ]);
 }
 
-/** A tick where a new quarter of an hour, of a day, or a new day begins, as long as there is room for it. */
+/** A tick where a new quarter of an hour, of a day, or a new day begins, unless it would overlap another. */
 function timeAxis(steps, frame) {
   const ticks = [];
   let free = size.left;

@@ -4,7 +4,7 @@ import { operator } from "./api.js";
 import { ask, askDangerous, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
 import { attempt, showProblem, toast } from "./messages.js";
-import { bodyOf, titleOf } from "./queue-state.js";
+import { addressOfState, bodyOf, titleOf } from "./queue-state.js";
 import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
@@ -38,10 +38,13 @@ export async function act(action, operation, { sync, changed }) {
 }
 
 /**
- * Retries or discards the operations that were picked, one by one; asks before it discards. Gives whether it
- * was done.
+ * Retries or discards operations that were picked in the list of a filter, one by one; asks before it
+ * discards. Gives whether it was done.
+ * @param {OperationAction} action
+ * @param {OperationSummary[]} operations
+ * @param {QueueFilter} filter
  */
-export async function actOnEach(action, operations, after) {
+export async function actOnEach(action, operations, filter, after) {
   const { length } = operations;
   if (action === "discard" && !(await askToDiscard(length))) return false;
   const outcome = begin();
@@ -56,7 +59,7 @@ export async function actOnEach(action, operations, after) {
     if (outcome.problem || progress?.isStopped()) break;
   }
   progress?.close();
-  report(action, outcome, after);
+  report(action, filter, outcome, after);
   return true;
 }
 
@@ -81,7 +84,7 @@ export async function actOnAll(action, filter, after) {
     const isSure = action === "discard"
       ? await askToDiscard(matched)
       : await ask(words.retryAll(matched), words.bulkAsk.retry(matched), words.retry);
-    if (isSure) report(action, await partByPart(action, selection, matched), after);
+    if (isSure) report(action, filter, await partByPart(action, selection, matched), after);
     return isSure;
   });
   return isDone === true;
@@ -124,15 +127,16 @@ function progressSheet(title) {
 }
 
 /**
- * Says what became of them, leads to them, and offers what can follow: the undo of a discard, the sync of a
- * retry.
+ * Says what became of them and offers what can follow: the undo of a discard, the sync of a retry. Its link
+ * shows the filter's list in their new state.
  */
-function report(action, { done, refused, problem }, { sync, changed }) {
+function report(action, filter, { done, refused, problem }, { sync, changed }) {
   if (done.length === 0 && problem) return showProblem(problem);
   // Undo begins with what was done last.
   const next = action === "discard" ? takeBack(done.toReversed(), changed) : syncAfter(sync);
   const text = joinedSentences(words.bulkDone[action](done.length, refused), problem?.message);
-  if (done.length) toast(text, next, { label: words.showThem, href: `#/queue?state=${stateAfter[action]}` });
+  const href = addressOfState(filter, stateAfter[action]);
+  if (done.length) toast(text, next, { label: words.showThem, href });
   else toast(text);
 }
 

@@ -25,8 +25,7 @@ export function causesTable({ act, showAll }) {
   const element = h("section", { class: "cause-part", "aria-labelledby": "causes-title" },
     h("div", { class: "bar" }, h("h2", { id: "causes-title" }, words.causes), count, more),
     table);
-  /** How many rows there is room for; it is set by the first answer for a filter. */
-  let room = 0;
+  let rowsMost = 0; // The first answer for a filter sets it, so that the height stays.
   let key = "";
 
   /**
@@ -37,10 +36,10 @@ export function causesTable({ act, showAll }) {
   function draw(groups, { total, operations, isAll, filter }) {
     const asked = `${isAll} ${addressOf({ ...filter, id: null })}`;
     if (key !== asked) {
-      [key, room] = [asked, isAll ? groups.length : Math.min(causesShown, groups.length)];
+      [key, rowsMost] = [asked, isAll ? groups.length : Math.min(causesShown, groups.length)];
       element.style.minHeight = "";
     }
-    const shown = groups.slice(0, Math.max(room, isAll ? groups.length : 0));
+    const shown = groups.slice(0, Math.max(rowsMost, isAll ? groups.length : 0));
     element.hidden = filter.reason !== "";
     table.hidden = shown.length === 0;
     fill(count, total === 0 ? words.noCauses : words.causeCount(total, isAll ? shown.length : total));
@@ -82,5 +81,5 @@ export function causesTable({ act, showAll }) {
   return { element, draw };
 }
 
-/** What a line has room for: who refused it and with which status stands in the columns beside it. */
+/** The reason without its beginning, which the columns of state and status say as well. */
 const short = (reason) => reason.replace(/^The backend refused it with [#\d]+: /, "");

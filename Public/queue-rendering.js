@@ -4,11 +4,8 @@
 import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
 import { number } from "./formats.js";
 import { causesTable } from "./queue-causes.js";
-import { addressOfState, isFiltered, ledgerOf } from "./queue-state.js";
+import { addressOfState, closedStates, isFiltered, ledgerOf, openStates } from "./queue-state.js";
 import { views, words } from "./words.js";
-
-const openStates = ["queued", "sending", "waiting", "unknown", "conflict", "quarantined"];
-const closedStates = ["done", "discarded", "collapsed"];
 
 /** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
 export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {

@@ -2,10 +2,14 @@
 // Each function takes values and gives new ones.
 
 import { query } from "./api.js";
+import { unsent } from "./connection-state.js";
+
+export const openStates = ["queued", "sending", "waiting", "unknown", "conflict", "quarantined"];
+export const closedStates = ["done", "discarded", "collapsed"];
 
 const names = ["state", "table", "q", "reason", "status", "attempts", "age", "sort"];
 
-/** What is left away where only the state is chosen anew. */
+/** What of the filter goes when another state is chosen. */
 const narrowing = { id: null, reason: "", status: "" };
 
 /**
@@ -101,7 +105,8 @@ export const concerns = (kind) => kind === "operation" || kind === "conflict" ||
 
 export const titleOf = (operation) => operation.title ?? operation.itemId;
 
-/** The ledger of a status, with one number for all that is open. */
-export function ledgerOf({ ledger, queue }) {
-  return { ...ledger, open: Object.values(queue).reduce((sum, count) => sum + count, 0) };
-}
+/**
+ * The ledger of a status, with one number for all that is open.
+ * @param {Status} status
+ */
+export const ledgerOf = (status) => ({ ...status.ledger, open: unsent(status) });

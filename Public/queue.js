@@ -23,7 +23,7 @@ import { words } from "./words.js";
 
 const printedMost = 200;
 const rowPixels = 44;
-const followMilliseconds = 2000; // Between two readings after events, of four requests each.
+const followMilliseconds = 2000; // Between two readings after events: of list, causes, tables and open card.
 const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
@@ -155,7 +155,7 @@ export function queueView(main, asked, { status, sync }) {
   async function work(action, filter) {
     const { picked } = state;
     const isDone = picked.size && filter === state.filter
-      ? await actOnEach(action, [...picked.values()], after)
+      ? await actOnEach(action, [...picked.values()], filter, after)
       : await actOnAll(action, filter, after);
     if (!isDone) return;
     state = withoutPicks(state);

@@ -3,7 +3,7 @@
 import { canWrite } from "./api.js";
 import { askDangerous } from "./dialog.js";
 import { readable } from "./diff.js";
-import { button, column, facts, focusCard, form, h, note, options } from "./dom.js";
+import { button, column, facts, focusCard, form, h, linesOf, note, options } from "./dom.js";
 import { attempt } from "./messages.js";
 import { columnKind, kindOf, shown, typed, typedColumns } from "./row-values.js";
 import { systemColumns } from "./tables-state.js";
@@ -124,12 +124,10 @@ function inputOf(kind, text) {
       return h("input", { inputmode: "decimal", autocomplete: "off", class: "number", value: text });
     case "time": return h("input", { type: "datetime-local", step: "0.001", value: text });
     case "day": return h("input", { type: "date", value: text });
-    default: {
-      const lines = Math.max(1, text.split("\n").length, Math.ceil(text.length / lettersOfLine));
+    default:
       return h("textarea", {
-        dir: "auto", rows: Math.min(linesMost, lines), spellcheck: "false", value: text,
-        class: kind === "json" ? "code" : null,
+        dir: "auto", rows: Math.min(linesMost, linesOf(text, lettersOfLine)), spellcheck: "false",
+        value: text, class: kind === "json" ? "code" : null,
       });
-    }
   }
 }

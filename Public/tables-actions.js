@@ -2,7 +2,7 @@
 
 import { operator, tables } from "./api.js";
 import { askDangerous } from "./dialog.js";
-import { attempt, showProblem, toast } from "./messages.js";
+import { attempt, showProblem, toast, undoBy } from "./messages.js";
 import { tableWords } from "./words-tables.js";
 import { words } from "./words.js";
 
@@ -23,7 +23,7 @@ export async function purge({ name }, filter, { changed, pull }) {
     const force = counts.discarded > 0 || Boolean(filter);
     const done = await operator.post(path, { ...rows, force });
     const undo = done.historyId === null ? pull : () => takeBack(done.historyId, changed);
-    toast(words.purged(done.purged, done.discarded), { label: words.undo, run: undo });
+    toast(words.purged(done.purged, done.discarded), undoBy(undo));
     changed();
   });
 }
@@ -56,5 +56,5 @@ export async function saveRow(table, id, changes) {
 export async function removeRow(table, id, changed) {
   await tables.remove(table, id);
   const run = () => tables.undelete(table, id).then(changed, showProblem);
-  toast(words.deleted(id), { label: words.undo, run });
+  toast(words.deleted(id), undoBy(run));
 }

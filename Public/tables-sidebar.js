@@ -1,4 +1,4 @@
-// The tables to choose from: a list at the side, or one field where there is no room beside the rows.
+// The tables to choose from: a list at the side, or one field above the rows on a narrow page.
 
 import { fill, h, options } from "./dom.js";
 import { number } from "./formats.js";

@@ -20,6 +20,7 @@ export function tablesView(main, asked) {
   let skip = 0; // The place of the first row on screen.
   /** @type {any} */
   let run = null; // The pull that is under way.
+  let hasLeft = false; // Another view is on screen.
 
   const page = tablesPage(main, {
     go,
@@ -32,8 +33,8 @@ export function tablesView(main, asked) {
   });
 
   function go(change) {
-    question = { ...question, ...change };
-    if (!("id" in change)) skip = 0;
+    question = { ...question, id: "", ...change };
+    skip = 0;
     history.replaceState(null, "", addressOf(question));
     page.drawSide(null);
     refresh();
@@ -73,8 +74,7 @@ export function tablesView(main, asked) {
     const { filter } = question;
     drawHead(page, table, run, {
       pull: () => pull(table),
-      purge: () => attempt(() =>
-        purge(table, filter, { changed: refresh, pull: () => pull(table) })),
+      purge: () => purge(table, filter, { changed: refresh, pull: () => pull(table) }),
       changed: refresh,
     });
   }
@@ -95,19 +95,26 @@ export function tablesView(main, asked) {
     refresh();
   }
 
+  /** Closes the card. The next reading of the rows does not open the row of the address again. */
+  function closeSide() {
+    if (hasLeft) return;
+    if (question.id) {
+      question.id = "";
+      history.replaceState(null, "", addressOf(question));
+    }
+    page.drawSide(null);
+    page.focusGrid();
+  }
+
   /** Opens a row of a table, which is that of the grid: an address may ask for another one already. */
   function openRow(row, table) {
     const { id } = row.item;
-    const close = () => {
-      page.drawSide(null);
-      page.focusGrid();
-    };
     const done = () => {
-      close();
+      closeSide();
       refresh();
     };
     page.drawSide(rowEditor(row, page.columns(), {
-      close,
+      close: closeSide,
       save: (changes) => saveRow(table, id, changes).then(done),
       remove: () => removeRow(table, id, refresh).then(done),
     }));
@@ -115,15 +122,11 @@ export function tablesView(main, asked) {
 
   function openNewRow() {
     const { table } = question;
-    const close = () => {
-      page.drawSide(null);
-      page.focusGrid();
-    };
     page.drawSide(newRow(table, page.columns(), {
-      close,
+      close: closeSide,
       async add(item) {
         await addRow(table, item);
-        close();
+        closeSide();
         refresh();
       },
     }));
@@ -133,7 +136,10 @@ export function tablesView(main, asked) {
   refresh();
   return {
     refresh,
-    onLeave: page.close,
+    onLeave() {
+      hasLeft = true;
+      page.close();
+    },
     keys: { e: () => find(currentRow(), "[data-open]")?.click() },
     navigate(next) {
       if (next.rest[0] !== question.table) page.drawSide(null);

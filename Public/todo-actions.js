@@ -1,7 +1,7 @@
 // What a person does to the todos of a table: add, edit, complete and delete, with undo.
 
 import { tables } from "./api.js";
-import { attempt, toast } from "./messages.js";
+import { attempt, toast, undoBy } from "./messages.js";
 import { titleOf } from "./todo-row.js";
 import { words } from "./words.js";
 
@@ -32,16 +32,16 @@ export function todoActions(source, changed) {
       const { id } = row.item;
       const setDone = (value) => update(id, { [doneColumn ?? ""]: value });
       if (!(await setDone(done))) return;
-      const run = () => setDone(!done);
-      toast((done ? words.completed : words.reopened)(titleOf(row, source)), { label: words.undo, run });
+      const sentence = done ? words.completed : words.reopened;
+      toast(sentence(titleOf(row, source)), undoBy(() => setDone(!done)));
     },
 
     remove(row) {
       const { id } = row.item;
       return act(async () => {
         await tables.remove(table, id);
-        const run = () => act(() => tables.undelete(table, id));
-        toast(words.deleted(titleOf(row, source)), { label: words.undo, run });
+        const undelete = () => act(() => tables.undelete(table, id));
+        toast(words.deleted(titleOf(row, source)), undoBy(undelete));
       });
     },
   };

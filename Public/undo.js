@@ -1,7 +1,7 @@
 // Undoes decisions: settled conflicts and discarded operations, one or very many.
 
 import { operator } from "./api.js";
-import { attempt, toast } from "./messages.js";
+import { attempt, toast, undoBy } from "./messages.js";
 import { words } from "./words.js";
 
 const partSize = 500;
@@ -28,5 +28,5 @@ export function takeBack(ids, done = () => {}) {
     await attempt(async () => toast(words.takenBack(await undoDecisions(ids, onProgress))));
     done();
   };
-  return { label: words.undo, run };
+  return undoBy(run);
 }

@@ -1,8 +1,8 @@
 // The English sentences of the overview above the queue, and of the list of runs.
 
 import { number, time } from "./formats.js";
+import { plural } from "./words-parts.js";
 
-const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
 const rate = (value) => number(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
 
 export const overviewWords = {

@@ -1,6 +1,7 @@
 // The English sentences of the tables view.
 
 import { number } from "./formats.js";
+import { quoted } from "./words-parts.js";
 
 export const tableWords = {
   choose: "Table",
@@ -18,7 +19,7 @@ export const tableWords = {
   newRow: "New row",
   newRowOf: (table) => `New row of ${table}`,
   add: "Add row",
-  added: (id) => `Row ${id} added. The next sync sends it.`,
+  added: (id) => `Row ${quoted(id)} added. The next sync sends it.`,
   idMade: "made when the row is added",
   moreColumns: (count) => `${number(count)} more columns`,
   others: "Other columns, as a JSON object",

@@ -1,9 +1,9 @@
-// The English sentences of the views, ready for translation. Those of the status are in words-settings.js.
+// The English sentences of the views, ready for translation. Those of some views are in words-….js.
 
 import { day, distance, number, time } from "./formats.js";
+import { plural, quoted } from "./words-parts.js";
 
 const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
-const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
 
 export const views = {
   todos: "Todos",
@@ -51,15 +51,15 @@ export const words = {
     odd: (table, column, other) => `The rows of ${table} have no column ${column}; they have ${other}.`,
     change: "Choose table and columns",
   },
-  completed: (text) => `Completed “${text}”.`,
-  reopened: (text) => `“${text}” is open again.`,
+  completed: (text) => `Completed ${quoted(text)}.`,
+  reopened: (text) => `${quoted(text)} is open again.`,
   todosLeft: (count) => plural(count, "1 todo left", "# todos left"),
   todoText: "Todo text",
   due: (text) => `due ${day(text)}`,
   editTodo: (text) => `Edit “${text}”`,
   deleteTodo: (text) => `Delete “${text}”`,
   completeTodo: (text) => `Complete “${text}”`,
-  deleted: (text) => `Deleted “${text}”.`,
+  deleted: (text) => `Deleted ${quoted(text)}.`,
   undo: "Undo",
   save: "Save",
   cancel: "Cancel",
@@ -151,80 +151,17 @@ export const words = {
     "This page needs the one-time link that Understudy printed when it started. " +
     "To get a new one, run this in a terminal:",
   signInCommand: "understudy open",
-  // Conflicts.
-  noConflicts: "No conflicts. When two sides change the same field, you decide here.",
-  conflictOf: (title) => `“${title}” was changed on both sides`,
-  conflictDeletedThere: (title) => `“${title}” was deleted on the server after you changed it`,
-  conflictDeletedHere: (title) => `“${title}” was changed on the server after you deleted it`,
-  position: (index, count) => `${number(index)} of ${number(count)}`,
+  // Several views.
   previous: "Previous",
   next: "Next",
   base: "Last agreed",
-  mine: "Yours",
   server: "On the server",
-  result: "Result",
-  useMine: (name) => `Use yours for ${name}`,
-  useServer: (name) => `Use the server’s for ${name}`,
-  keepMine: "Keep yours",
-  keepServer: "Keep the server’s",
-  keepBoth: "Keep both",
-  useResult: "Save this version",
-  notNow: "Not now",
   absent: "—",
-  sameFields: (count) =>
-    plural(count, "1 field is the same on both sides.", "# fields are the same on both sides."),
-  resolved: "Decided. The next sync sends it.",
-  resultTitle: "What will be saved",
-  // What each choice writes; it stands beside the values while the choice has the focus or the pointer.
-  outcome: {
-    edited: "“Save this version” saves these values.",
-    mine: "“Keep yours” saves these values: yours, and the server’s where only the server changed.",
-    server: "“Keep the server’s” leaves these values on the server and gives up your change.",
-    both: "“Keep both” leaves these values on the server and adds yours as a new row.",
-  },
-  outcomeDeletedHere: {
-    mine: "The row is deleted on the server as well.",
-    server: "The row comes back here as it is on the server.",
-  },
-  outcomeDeletedThere: {
-    mine: "The row is on the server again, with your values.",
-    server: "Your change is given up, and the row is deleted here as well.",
-    both: "The row stays deleted, and yours is added as a new row.",
-  },
-  unchangedHere: "as last agreed",
-  bothChanged: "changed on both sides",
-  oneChanged: "changed on one side",
-  onThisDevice: (who, when) => `${who}, ${distance(when)}`,
-  anotherWriter: (when) => (when ? `another writer, ${distance(when)}` : "another writer"),
-  conflictList: "Conflicts",
-  conflictsMore: (count) => `and ${number(count)} more`,
-  byKey: (key) => `Key: ${key}`,
-  alike: (count, isAll) => `${isAll ? "" : "At least "}${number(count)} conflicts are alike`,
-  counting: (count) => `Counting: ${number(count)} so far`,
-  alikeMeans: "They are of the same table and about the same fields: one decision can settle them all.",
-  wholeTable: (table) => `All conflicts of ${table}`,
-  wholeTableMeans:
-    "One decision for every conflict of this table, also for those about other fields. " +
-    "What cannot be merged stays here.",
-  forAll: {
-    merged: "Merge all",
-    mine: "Keep yours for all",
-    server: "Keep the server’s for all",
-    both: "Keep both for all",
-  },
-  forAllOf: (choice, count) => `${words.forAll[choice]} ${number(count)}`,
-  forAllAsk: (count) => `This decides ${number(count)} conflicts at once. You can undo it afterwards.`,
-  deciding: (done, count) => `Deciding ${number(done)} of ${number(count)}`,
-  decidedAlready: "That conflict is decided already.",
-  decided: (count, refused) =>
-    `${plural(count, "1 conflict", "# conflicts")} decided.` +
-    (refused ? ` ${number(refused)} changed meanwhile.` : ""),
   takingBack: (count, total) => `Undone ${number(count)} of ${number(total)}…`,
   takenBack: (count) =>
     `${plural(count, "1 decision", "# decisions")} undone: ` +
     "each change is as it was before, and a conflict is open again.",
   nothingToUndo: "There is nothing to undo.",
-  changedMeanwhile: "This change has changed meanwhile. Here is how it is now.",
   deletedSide: "deleted",
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
   // Queue.
@@ -260,7 +197,7 @@ export const words = {
   print: "Print",
   showThem: "Show them",
   queueEmpty: "The queue is empty: everything is on the server.",
-  notFound: (id) => `Not found: the queue has no change “${id}”.`,
+  notFound: (id) => `Not found: the queue has no change ${quoted(id)}.`,
   nothingMatches: "Nothing matches this filter.",
   state: "State",
   reason: "Reason",
@@ -301,12 +238,13 @@ export const words = {
   allStates: "All",
   search: "Search",
   table: "Table",
+  operationTitle: (kind, title) => `${kind} ${quoted(title)}`,
   attempts: (count) => plural(count, "1 attempt", "# attempts"),
   notTried: "not tried yet",
   retry: "Retry",
   discard: "Discard",
   discardAsk: (title) =>
-    `Discard this change to “${title}”? The server’s row comes back. You can undo it in the history.`,
+    `Discard this change to ${quoted(title)}? The server’s row comes back. You can undo it in the history.`,
   discarded: "Discarded.",
   retried: "Queued for retry.",
   item: "Item",
@@ -378,7 +316,7 @@ export const words = {
   policies: "Policies",
   saved: "Saved.",
   delete: "Delete",
-  deleteAsk: (id) => `Delete the row ${id}? The deletion goes to the server with the next sync.`,
+  deleteAsk: (id) => `Delete the row ${quoted(id)}? The deletion goes to the server with the next sync.`,
   apiPreview: "The same with curl",
   curlList: "These rows",
   curlInsert: "Add a row",

@@ -7,6 +7,7 @@ tell which writes took effect, how often, and what each of them overwrote.
 import dataclasses
 import datetime
 import json
+import math
 from collections import Counter, defaultdict
 
 from shared_rows import FIELDS, columns_of
@@ -114,14 +115,16 @@ class Account:
     def undid_nothing(self, write):
         """Whether an undelete made no operation, since its proxy had the row or a delete that was not sent; or
         whether a delete took back an undelete that was not sent."""
+        def is_during(instant):
+            """Proxy and clients have one clock, of which the proxy keeps whole milliseconds."""
+            return math.floor(write.began * 1000) / 1000 <= seconds(instant) <= write.ended
+
         if write.kind == "delete":
             return any(
-                one["state"] == "collapsed" and one["kind"] == "undelete"
-                and write.began - 0.1 < seconds(one["closedAt"]) < write.ended + 0.1
+                one["state"] == "collapsed" and one["kind"] == "undelete" and is_during(one["closedAt"])
                 for one in self.operations_of(write))
         return write.kind == "undelete" and not any(
-            one["kind"] != "delete" and write.began - 0.1 < seconds(one["createdAt"]) < write.ended + 0.1
-            for one in self.operations_of(write))
+            one["kind"] != "delete" and is_during(one["createdAt"]) for one in self.operations_of(write))
 
     def of_row(self, id, states):
         """A row is inserted once and never removed, and goes and comes because somebody asked for it."""

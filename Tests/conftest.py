@@ -43,7 +43,7 @@ def start(tmp_path, request):
         program = one if isinstance(one, Program) else one.program
         if program:
             program.kill()
-    name = request.node.name.replace("/", "_")
+    name = f"{request.node.path.stem}-{request.node.name}".replace("/", "_")
     OUTPUT.mkdir(parents=True, exist_ok=True)
     with open(OUTPUT / f"{name}.log", "w") as log:
         for one in running:

@@ -21,6 +21,7 @@ def make_certificate(folder, name, subject_alternative="IP:127.0.0.1,DNS:localho
         check=True,
         capture_output=True,
     )
+    certificate.chmod(0o644)
     key.chmod(0o600)
     return certificate, key
 

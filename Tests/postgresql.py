@@ -18,17 +18,25 @@ def programs():
     return found[-1]
 
 
+def folder_and_prefix(name):
+    """A new folder for servers, and what stands before their commands so that another user than root runs them."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"understudy-{name}-", dir="/tmp"))
+    prefix = []
+    if os.getuid() == 0:
+        shutil.chown(folder, "postgres")
+        prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    folder.chmod(0o755)
+    return folder, prefix
+
+
+INITDB = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+
+
 class PostgreSQL:
     def __init__(self):
         self.bin = programs()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="understudy-postgresql-", dir="/tmp"))
-        self.prefix = []
-        if os.getuid() == 0:
-            shutil.chown(self.folder, "postgres")
-            self.prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        self.folder.chmod(0o755)
-        self._run("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8",
-                  "--locale=C.UTF-8", "--no-sync")
+        self.folder, self.prefix = folder_and_prefix("postgresql")
+        self._run("initdb", "-D", self.data, *INITDB)
         self.start()
 
     @property

@@ -2,13 +2,10 @@
 answered when both servers have it on disk. Their files are in a temporary folder, and another user runs them
 where the tests run as root."""
 
-import os
-import pathlib
 import shutil
 import subprocess
-import tempfile
 
-from postgresql import programs
+from postgresql import INITDB, folder_and_prefix, programs
 from programs import free_port
 
 SETTINGS = """
@@ -70,15 +67,16 @@ class PostgreSQLPair:
 
     def __init__(self, synchronous=True):
         self.bin = programs()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="understudy-pair-", dir="/tmp"))
-        self.prefix = []
-        if os.getuid() == 0:
-            shutil.chown(self.folder, "postgres")
-            self.prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        self.folder.chmod(0o755)
+        self.folder, self.prefix = folder_and_prefix("pair")
         self.primary, self.standby = (Server(self, name) for name in NAMES)
-        self.run("initdb", "-D", self.primary.data, "-A", "trust", "-U", "postgres", "-E", "UTF8",
-                 "--locale=C.UTF-8", "--no-sync")
+        try:
+            self._start(synchronous)
+        except BaseException:
+            self.remove()
+            raise
+
+    def _start(self, synchronous):
+        self.run("initdb", "-D", self.primary.data, *INITDB)
         with open(self.primary.data / "postgresql.conf", "a") as file:
             file.write(SETTINGS + (SYNCHRONOUS if synchronous else ""))
         self.primary.configure()

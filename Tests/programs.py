@@ -1,10 +1,13 @@
 """Real processes for the live, contract and browser tests: the built binary, real ports, real files."""
 
+import fcntl
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -27,23 +30,33 @@ OUTPUT = ROOT / "Tests/output"
 ZUMO = {"ZUMO-API-VERSION": "2.0.0"}
 
 
+# Below the ports that Linux takes for outgoing connections and for listeners that ask for any port.
+PORTS = range(20_000, 32_000)
 given_ports = set()
+# Each process that runs tests locks the bytes whose places are its ports. The system unlocks them at its end.
+port_locks = open(pathlib.Path(tempfile.gettempdir()) / f"understudy-tests-{os.getuid()}.ports", "ab")
 
 
 def free_port():
-    """A free port that was given to no other program of these tests. The port of a backend that cannot be
-    reached must not become the proxy's own."""
+    """A free port that no other program of these tests was given, also by another process that runs tests.
+    The port of a backend that cannot be reached must not become the proxy's own."""
+    choice = random.SystemRandom()
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port not in given_ports:
-            given_ports.add(port)
-            return port
+        port = choice.choice(PORTS)
+        if port in given_ports:
+            continue
+        try:
+            fcntl.lockf(port_locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        given_ports.add(port)
+        return port
 
 
 def wait_until(check, seconds=10.0, what="the condition"):
-    """Polls a real process; the only place in the tests that sleeps."""
+    """Polls until a condition holds, and returns what the check returned."""
     deadline = time.monotonic() + seconds
     while True:
         found = check()
@@ -176,6 +189,11 @@ class Backend(Tables):
             return self.request("GET", "/tables/todoitem?$top=1").status_code in (200, 400, 401, 404)
         except requests.ConnectionError:
             return False
+
+    def faults(self, *rules):
+        """Sets the rules of the faults that a backend with `--faults` plays; without rules it plays none."""
+        answer = self.request("PUT", "/-/faults", json={"rules": rules})
+        assert answer.status_code == 200, answer.text
 
     def stop(self):
         if self.program:

@@ -23,16 +23,20 @@ class Node:
         self.url = f"http://127.0.0.1:{self.port}"
         self._arguments = ["backend", "--listen", f"127.0.0.1:{self.port}", "--data", folder,
                            "--database", database]
-        self._goes_on = True
+        self._closing = threading.Event()
+        self._starting = threading.Lock()
         self._program = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self):
-        while self._goes_on:
-            self._program = Program(self._arguments)
+        while True:
+            with self._starting:  # So that no program is started after `close`.
+                if self._closing.is_set():
+                    return
+                self._program = Program(self._arguments)
             self._program.process.wait()
-            time.sleep(0.2)
+            self._closing.wait(0.2)
 
     def kill(self):
         if self._program:
@@ -46,7 +50,8 @@ class Node:
             return False
 
     def close(self):
-        self._goes_on = False
+        with self._starting:
+            self._closing.set()
         self.kill()
         self._thread.join(5)
 

@@ -4,12 +4,10 @@ acknowledged. No two writes have a text in common, so each text tells who wrote 
 import dataclasses
 import json
 import math
-import random
 import threading
 import time
 
-import requests
-from programs import Tables
+from clients import BusyClient
 
 FIELDS = ("text", "note", "place")
 
@@ -63,30 +61,15 @@ class Journal:
         return None
 
 
-class Client(threading.Thread):
-    """Writes and reads at one proxy, one request at a time."""
+class Client(BusyClient):
+    """Writes and reads rows at one proxy that others write too."""
 
     def __init__(self, name, seed, number, url, journal, pause_seconds=0):
-        super().__init__(daemon=True)
-        self.name = name
-        self.random = random.Random(seed)
+        super().__init__(name, url, seed, pause_seconds)
         self.proxy = number
         self.journal = journal
-        self.tables = Tables(url)
-        self.pause_seconds = pause_seconds
-        self.goes_on = True
-        self.count = 0
         self.rows = {}
         self.gone = set()
-        self.complaints = []
-
-    def run(self):
-        while self.goes_on:
-            try:
-                self.step()
-            except Exception as error:
-                self.complaints.append(f"{self.name}: {type(error).__name__}: {error}")
-            time.sleep(self.random.random() * self.pause_seconds)
 
     def step(self):
         self.count += 1
@@ -109,7 +92,7 @@ class Client(threading.Thread):
         item = self.texts(FIELDS[: self.random.randint(1, len(FIELDS))])
         id = f"{self.random.getrandbits(64):016x}" if self.random.random() < 0.6 else None
         write = self.journal.begin(self.proxy, id, "insert", item)
-        answer = self.send(write, "POST", "", json={**item, **({"id": id} if id else {})})
+        answer = self.send("POST", "", json={**item, **({"id": id} if id else {})})
         if self.is_taken(write, answer, 201):
             write.row = answer.json()["id"]
             self.keep(answer.json())
@@ -128,7 +111,7 @@ class Client(threading.Thread):
             match = {"If-Match": f'"{self.rows[id]["version"]}"'}
         changes = self.texts(fields)
         write = self.journal.begin(self.proxy, id, "update", changes)
-        answer = self.send(write, "PATCH", f"/{id}", json={"id": id, **changes}, headers=match)
+        answer = self.send("PATCH", f"/{id}", json={"id": id, **changes}, headers=match)
         if self.is_taken(write, answer, 200, refusals=(404, 410, 412) if match else (404, 410), id=id):
             row = answer.json()
             self.complain_unless(all(row[field] == text for field, text in changes.items()), write, answer)
@@ -139,7 +122,7 @@ class Client(threading.Thread):
         if id in self.rows and self.random.random() < 0.5:
             match = {"If-Match": f'"{self.rows[id]["version"]}"'}
         write = self.journal.begin(self.proxy, id, "delete")
-        answer = self.send(write, "DELETE", f"/{id}", headers=match)
+        answer = self.send("DELETE", f"/{id}", headers=match)
         if self.is_taken(write, answer, 204, 200, refusals=(404, 410, 412), id=id):
             self.gone.add(id)
 
@@ -148,14 +131,14 @@ class Client(threading.Thread):
             return
         id = self.random.choice(sorted(self.gone))
         write = self.journal.begin(self.proxy, id, "undelete")
-        answer = self.send(write, "POST", f"/{id}")
+        answer = self.send("POST", f"/{id}")
         if self.is_taken(write, answer, 200, 201, refusals=(404, 409, 410), id=None):
             self.gone.discard(id)
 
     def look(self, id=None):
         """Reads a row; whether it is there."""
         id = id or self.some_row()
-        answer = self.send(None, "GET", f"/{id}")
+        answer = self.send("GET", f"/{id}")
         if answer is None or answer.status_code == 503:
             return False
         if answer.status_code in (404, 410):
@@ -167,7 +150,7 @@ class Client(threading.Thread):
 
     def list(self):
         query = {"$orderby": "updatedAt desc", "$top": 20}
-        answer = self.send(None, "GET", "", params=query)
+        answer = self.send("GET", "", params=query)
         if answer is None or answer.status_code == 503:
             return
         self.complain_unless(answer.status_code == 200, "list", answer)
@@ -197,13 +180,6 @@ class Client(threading.Thread):
     def complain_unless(self, holds, what, answer):
         if not holds:
             self.complaints.append(f"{self.name}: {what}: {answer.status_code} {answer.text[:400]}")
-
-    def send(self, write, method, path, **options):
-        """The answer; None where none came, so that the outcome is unknown."""
-        try:
-            return self.tables.request(method, f"/tables/todoitem{path}", **options)
-        except requests.RequestException:
-            return None
 
 
 def columns_of(row):

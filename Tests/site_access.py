@@ -1,4 +1,4 @@
-"""Whose tokens a site's backend takes in the tests: its files, tokens of this site, and a PostgreSQL."""
+"""Whose tokens a site's backend takes in the tests: its files, and tokens of this site."""
 
 import base64
 import hashlib
@@ -7,7 +7,6 @@ import json
 import time
 
 import pytest
-from postgresql import PostgreSQL
 
 KEY = "0123456789abcdef0123456789abcdef"
 ADMIN = "administrator-administrator-admin"
@@ -28,18 +27,17 @@ def token(user="ana", seconds=3600, key=KEY, algorithm="HS256", **claims):
 def files(tmp_path):
     """The arguments that say whose tokens are good."""
     write_access(tmp_path, KEY)
-    (tmp_path / "admin.token").write_text(ADMIN + "\n")
+    write_file(tmp_path / "admin.token", ADMIN + "\n", 0o600)
     return ["--access-file", tmp_path / "access.json", "--admin-token-file", tmp_path / "admin.token"]
 
 
-@pytest.fixture
-def postgresql():
-    database = PostgreSQL()
-    yield database
-    database.remove()
-
-
 def write_access(folder, key):
-    (folder / "own.key").write_text(key + "\n")
-    (folder / "access.json").write_text(json.dumps(
-        {"own": {"issuer": "https://site.example", "audience": "todos", "keyFile": "own.key"}}))
+    write_file(folder / "own.key", key + "\n", 0o600)
+    write_file(folder / "access.json", json.dumps(
+        {"own": {"issuer": "https://site.example", "audience": "todos", "keyFile": "own.key"}}), 0o644)
+
+
+def write_file(path, text, mode):
+    """Writes a file with these permissions, whatever the umask is."""
+    path.write_text(text)
+    path.chmod(mode)

@@ -26,11 +26,15 @@ enum Limits {
     static let rsaKeyBits = 2048
     /// By how many seconds clocks may be said to differ.
     static let clockSkewSeconds: Int64 = 300
+    /// By how many seconds clocks may differ where nothing is said.
+    static let usualClockSkewSeconds: Int64 = 60
     /// For how many hours a token of this site may be said to hold: 30 days.
     static let tokenHours: Int64 = 720
+    /// For how many hours a token of this site holds where nothing is said.
+    static let usualTokenHours: Int64 = 24
     /// How many tables the metrics name; the requests on others are counted together.
     static let meteredTables = 500
-    /// The room for requests that a budget keeps while none come, in milliseconds of its rate.
+    /// The most unused permits that a budget keeps, in milliseconds of its rate.
     static let budgetBurstMilliseconds = 250.0
     /// The part of a budget's rate at which refused clients are told to return.
     static let returnShare = 0.25

@@ -1,6 +1,7 @@
 import Dispatch
 public import HTTPMessage
 import HTTPTypes
+import PostgreSQL
 import Synchronization
 public import TablesProtocol
 
@@ -9,6 +10,9 @@ public import TablesProtocol
 /// It shares no code with the engine. The demo runs it as its backend; tests run it in process and
 /// ask it afterwards what took effect, how often and in which order.
 public final class TablesBackend: Sendable {
+    /// Receives the text of an error.
+    public typealias FailureReport = @Sendable (String) -> Void
+
     let options: BackendOptions
     let profile: Profile
     let storage: any RowStorage
@@ -18,6 +22,7 @@ public final class TablesBackend: Sendable {
     let meter = RequestMeter()
     let isDraining = Atomic<Bool>(false)
     let currentAccess = Mutex<BackendAccess?>(nil)
+    let failureReport = Mutex<FailureReport?>(nil)
     /// Where tasks ask a storage that runs on its callers' threads.
     let askers = DispatchQueue(label: "understudy.backend.askers")
 
@@ -51,6 +56,9 @@ public final class TablesBackend: Sendable {
         try self.init(
             on: PostgreSQLRowStorage(at: database), options: options, clock: clock, random: random)
     }
+
+    /// The version of the libpq that is loaded, such as `15.8`.
+    public static var postgreSQLLibraryVersion: String { PostgreSQLConnection.libraryVersion }
 
     /// Opens the backend on a storage.
     /// - Throws: the storage's error when the tables of the options cannot be made.
@@ -94,7 +102,7 @@ extension TablesBackend: HTTPHandler {
     /// storage has threads of its own.
     public func handle(_ request: Request) -> Answer {
         let began = ContinuousClock.now
-        // No signature is verified of a request that the budget has no room for.
+        // Of a request that the budget refuses no signature is verified.
         let unverified = Call(request)
         let overload = budgetRefusal(unverified)
         let call = overload == nil ? withSender(unverified) : unverified
@@ -151,7 +159,7 @@ extension TablesBackend: HTTPHandler {
             deadline: .now() + .milliseconds(milliseconds), execute: work)
     }
 
-    /// Answers a request at once, in process; latencies do not count.
+    /// Answers a request at once, in process; neither latencies nor the budget count.
     ///
     /// A dropped answer is a response whose stream has failed without a byte, a torn one a response
     /// whose stream fails half-way.

@@ -12,6 +12,12 @@ import Glibc
     /// Whether an answer is missing, so that nothing can be asked any more.
     private(set) var isBroken = false
 
+    /// The version of libpq that is loaded.
+    public static var libraryVersion: String {
+        let number = PQlibVersion()
+        return "\(number / 10_000).\(number % 10_000)"
+    }
+
     /// Connects.
     /// - Parameter url: `postgresql://…` as libpq reads it, with several hosts and
     ///   `target_session_attrs`, which is `read-write` where it is not named.

@@ -65,7 +65,7 @@ public final class PostgreSQLPool: Sendable {
     /// - Returns: false when ``Limits/waitingCalls`` are in the queue; then the work is not done.
     public func submit(_ work: @escaping @Sendable () -> Void) -> Bool { workers.submit(work) }
 
-    /// Lends a connection. One that broke is not kept.
+    /// Lends a connection. One that broke is not kept, nor are those that are idle then.
     @available(*, noasync)
     public func withConnection<Value>(
         _ body: (PostgreSQLConnection) throws -> Value
@@ -87,7 +87,10 @@ public final class PostgreSQLPool: Sendable {
         }
         let connection = try idle?.connection ?? PostgreSQLConnection(url, schema: schema)
         defer {
-            if !connection.isBroken {
+            if connection.isBroken {
+                // The other connections lead to the same server, which may have restarted.
+                dropIdle()
+            } else {
                 let kept = Idle(connection: connection)
                 state.withLock { $0.idle.append(kept) }
             }

@@ -49,22 +49,29 @@ package final class Writer<Owner: WriterOwner>: Sendable {
     /// task does not stop it.
     /// - Parameters:
     ///   - inBudget: true for what only brings more, which ends where the budget ends.
-    ///   - body: runs a second time where there was no room for the first.
+    ///   - removesRows: false for what leaves nothing behind: the budget's reserve has to be enough for it.
+    ///   - body: runs a second time where the budget refused the first.
     package func write<T: Sendable>(
-        inBudget: Bool = false, _ body: @escaping @Sendable (Unit) throws -> T
+        inBudget: Bool = false, removesRows: Bool = true,
+        _ body: @escaping @Sendable (Unit) throws -> T
     ) async -> Result<T, StorageError> {
         await withCheckedContinuation { continuation in
-            write(inBudget: inBudget, body) { continuation.resume(returning: $0) }
+            write(inBudget: inBudget, removesRows: removesRows, body) {
+                continuation.resume(returning: $0)
+            }
         }
     }
 
     /// The same for a caller that does not wait.
     /// - Parameter completion: is called on the connection's thread.
     package func write<T>(
-        inBudget: Bool, _ body: @escaping @Sendable (Unit) throws -> T,
+        inBudget: Bool, removesRows: Bool = true,
+        _ body: @escaping @Sendable (Unit) throws -> T,
         completion: @escaping @Sendable (Result<T, StorageError>) -> Void
     ) {
-        schedule { completion(self.commit($0, inBudget: inBudget, body)) }
+        schedule {
+            completion(self.commit($0, inBudget: inBudget, removesRows: removesRows, body))
+        }
     }
 
     /// The same on the calling thread, while nothing else is under way.
@@ -127,7 +134,8 @@ extension Writer {
     /// Commits what the body writes. What is over the budget is tried once more after rows were removed, then
     /// with the reserve.
     func commit<T>(
-        _ connection: Connection, inBudget: Bool, _ body: (Unit) throws -> T
+        _ connection: Connection, inBudget: Bool, removesRows: Bool = true,
+        _ body: (Unit) throws -> T
     ) -> Result<T, StorageError> {
         if inBudget {
             do throws(StorageError) { try refuseLongLog(connection) } catch {
@@ -136,7 +144,7 @@ extension Writer {
         }
         let result = attempt(connection, body)
         guard case .failure(.overBudget) = result, !inBudget, let budget else { return result }
-        _ = makeRoom(connection)
+        if removesRows { _ = makeRoom(connection) }
         guard (try? budget.lend(connection)) != nil else { return result }
         // Where it cannot be taken back, the reserve is open until the next start.
         defer { try? budget.hold(connection) }

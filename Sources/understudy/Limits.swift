@@ -43,6 +43,9 @@ enum Limits {
     static let pipeWriterMilliseconds: CInt = 5000
     /// Bytes of a configuration file.
     static let configurationBytes = 1 << 20
+    /// Bytes of the access file, of each file that it names, of the administrator's token, of a certificate
+    /// and of its key.
+    static let accessFileBytes = 1 << 20
     /// Seconds of difference between two clocks above which there is a warning.
     static let clockSkewSeconds: Int64 = 60
     /// Free bytes of the disk under which there is a warning.

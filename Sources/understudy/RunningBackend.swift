@@ -45,6 +45,7 @@ actor RunningBackend {
             throw StartProblem("The backend's database cannot be opened: \(error)")
         }
         backend.access = security?.access
+        backend.onFailure = { log.error("request failed", metadata: ["problem": "\($0)"]) }
         let certificate = security?.certificate
         let server = Self.server(backend, certificate, log, addresses: [listen])
         do {
@@ -113,8 +114,8 @@ actor RunningBackend {
         if old !== server { await old.stop() }
     }
 
-    /// Says at `/-/readyz` that it is not ready, and goes on to answer for a while: in that time those in
-    /// front of it turn to other nodes.
+    /// Answers `/-/readyz` with 503 and all else as before, for a while: in that time a load balancer turns to
+    /// other nodes.
     func drain(seconds: Int) async {
         backend.beginToDrain()
         try? await Task.sleep(for: .seconds(seconds))

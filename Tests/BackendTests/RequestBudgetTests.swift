@@ -49,7 +49,7 @@ import Testing
         #expect(longest == Limits.budgetWaitSeconds)
     }
 
-    @Test func `a clock that is set back gives no room and no endless waits`() {
+    @Test func `a clock that is set back gives no permits and no endless waits`() {
         var budget = RequestBudget(requestsPerSecond: 1)
         #expect(budget.decide(now: start) == .accepted)
         for _ in 0..<1000 { _ = budget.decide(now: start) }

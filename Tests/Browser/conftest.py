@@ -110,6 +110,20 @@ class Dashboard:
         )
         assert found.violations_count == 0, found.generate_report()
 
+    def watch_shifts(self):
+        """Counts how far the layout moves, from the next load of the page on."""
+        self.page.add_init_script(
+            """globalThis.shift = 0;
+            new PerformanceObserver(list => list.getEntries().forEach(e => (shift += e.value)))
+              .observe({ type: "layout-shift", buffered: true });""")
+
+    def shift(self):
+        """How far the layout has moved, after the browser has drawn what the page has now."""
+        return self.page.evaluate("""async () => {
+          for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+          return shift;
+        }""")
+
     def screenshot(self, name):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)

@@ -159,17 +159,18 @@ def test_filters_and_orders_are_in_the_address(refused, dashboard):
 
 def test_nothing_moves_when_the_causes_arrive(refused, dashboard):
     page = dashboard(refused, viewport={"width": 1440, "height": 900})
-    page.page.add_init_script(
-        """globalThis.shift = 0;
-        new PerformanceObserver(list => list.getEntries().forEach(e => (shift += e.value)))
-          .observe({ type: "layout-shift", buffered: true });""")
-    page.page.route("**/operations/groups*", lambda route: (page.page.wait_for_timeout(400), route.continue_()))
+    page.watch_shifts()
     page.open("queue")
-    page.page.reload()
+    expect(rows(page).first).to_be_visible()
+    # The causes are held back until the operations have come.
+    page.page.route("**/operations/groups*", lambda route: None)
+    with page.page.expect_response(lambda answer: answer.url.partition("?")[0].endswith("/operations")):
+        page.page.reload()
+    expect(causes(page)).to_have_count(0)
+    page.page.unroute("**/operations/groups*")
     expect(causes(page)).to_have_count(6)
     expect(rows(page).first).to_be_visible()
-    page.page.wait_for_timeout(300)
-    assert page.page.evaluate("shift") < 0.02
+    assert page.shift() < 0.02
 
 
 def test_on_a_narrow_page_each_cause_is_a_card(refused, dashboard):

@@ -8,7 +8,7 @@ def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
     proxy = start.proxy(backend.url, "--sync", "manual")
     proxy.insert({"text": "good"})
     proxy.sync()
-    backend.request("PUT", "/-/faults", json={"rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]})
+    backend.faults({"kind": "status", "status": 400, "methods": ["POST"]})
     proxy.insert({"text": "refused by the backend"})
     page = dashboard(proxy)
     page.sync()
@@ -22,7 +22,7 @@ def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
     page.accessible()
     page.screenshot("queue-detail-1280-light")
 
-    backend.request("PUT", "/-/faults", json={})
+    backend.faults()
     detail.get_by_role("button", name="Retry").click()
     page.sync()
     expect(page.page.locator("main")).to_contain_text("everything is on the server")

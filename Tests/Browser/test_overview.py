@@ -44,7 +44,7 @@ def test_the_figures_are_those_of_the_ledger(start, dashboard):
     for n in range(5):
         proxy.insert({"id": f"a{n}", "text": f"todo {n}"})
     proxy.sync()
-    backend.request("PUT", "/-/faults", json={"rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]})
+    backend.faults({"kind": "status", "status": 400, "methods": ["POST"]})
     for n in range(3):
         proxy.insert({"id": f"b{n}", "text": f"todo {n}"})
     proxy.sync()
@@ -165,28 +165,23 @@ def test_the_overview_fits_and_moves_nothing(start, dashboard, theme, width):
     proxy.update(proxy.all()[0]["id"], {"text": "changed"})
     seed(proxy, range(1, 180))
     page = dashboard(proxy, color_scheme=theme, viewport={"width": width, "height": 900})
-    page.page.add_init_script(
-        """globalThis.shift = 0;
-        new PerformanceObserver(list => list.getEntries().forEach(e => (shift += e.value)))
-          .observe({ type: "layout-shift", buffered: true });""")
+    page.watch_shifts()
     page.open("queue")
     page.page.reload()
     expect(page.page.locator(".operations li").first).to_be_visible()
-    if width == 320:  # Where there is little room, the overview is opened by a click.
+    if width == 320:  # On a narrow page a click opens the overview.
         expect(page.page.locator(".plots")).to_be_hidden()
-        assert page.page.evaluate("shift") <= 0.02
+        assert page.shift() <= 0.02
         page.page.get_by_text("Overview", exact=True).click()
-        # What is below makes room, as the click asks. What comes after must move nothing.
-        page.page.evaluate("""async () => {
-          for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
-          shift = 0;
-        }""")
+        # The click moves what is below. What comes after must move nothing.
+        page.shift()
+        page.page.evaluate("shift = 0")
     expect(plot(page, "Backend")).to_have_attribute("aria-valuetext", re.compile("."))
     for name in ["24 h", "7 d", "1 h"]:
         page.page.get_by_role("button", name=name).click()
     expect(plot(page, "Unsent changes")).to_have_attribute("aria-valuemax", "59")
     # Before the picture: for one of the whole page the browser makes its window larger.
-    shift = page.page.evaluate("shift")
+    shift = page.shift()
     assert shift <= 0.02, f"shift {shift:.3f}"
     page.no_overflow("the overview")
     page.accessible()

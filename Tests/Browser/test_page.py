@@ -83,17 +83,13 @@ def test_the_layout_does_not_shift_while_the_page_opens(start, dashboard):
     for n in range(5):
         proxy.insert({"text": f"todo {n}"})
     page = dashboard(proxy)
-    page.page.add_init_script(
-        """globalThis.shift = 0;
-        new PerformanceObserver(list => list.getEntries().forEach(e => (shift += e.value)))
-          .observe({ type: "layout-shift", buffered: true });"""
-    )
+    page.watch_shifts()
     shifts = {}
     for view, selector in VIEWS.items():
         page.open(view)
         page.page.reload()
         expect(page.page.locator(selector).first).to_be_visible()
-        shifts[view] = page.page.evaluate("shift")
+        shifts[view] = page.shift()
     print("layout shift while opening:", {view: f"{shift:.3f}" for view, shift in shifts.items()})
     assert max(shifts.values()) <= 0.1
 
@@ -121,8 +117,7 @@ def test_screen_readers_hear_what_happens_without_them(start, dashboard):
     expect(heard).to_be_empty()
     proxy.sync()
     expect(heard).to_have_text("Everything is on the server")
-    backend.request("PUT", "/-/faults", json={
-        "rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]})
+    backend.faults({"kind": "status", "status": 400, "methods": ["POST"]})
     proxy.insert({"text": "two"})
     proxy.sync()
     expect(heard).to_have_text("1 change needs a decision")

@@ -9,8 +9,7 @@ def test_a_push_shows_counts_and_can_be_stopped(start, dashboard, many):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
     many(proxy, ({"text": f"t{n}"} for n in range(150)))
-    backend.request("PUT", "/-/faults", json={
-        "rules": [{"kind": "latency", "milliseconds": 300, "methods": ["POST"]}]})
+    backend.faults({"kind": "latency", "milliseconds": 300, "methods": ["POST"]})
     page = dashboard(proxy)
     page.page.get_by_role("button", name="Sync now").click()
     work = page.page.locator("#connection button.primary")
@@ -32,14 +31,13 @@ def test_a_pull_shows_how_much_there_is_and_how_long_it_takes(start, dashboard, 
     backend = start.backend("--faults")
     many(backend, ({"text": f"t{n}"} for n in range(600)))
     proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
-    backend.request("PUT", "/-/faults", json={
-        "rules": [{"kind": "latency", "milliseconds": 1000, "methods": ["GET"]}]})
+    backend.faults({"kind": "latency", "milliseconds": 1000, "methods": ["GET"]})
     page = dashboard(proxy)
     page.page.get_by_role("button", name="Sync now").click()
     work = page.page.locator("#connection .run")
     expect(work).to_contain_text(re.compile(r"Receiving todoitem \d+ of 600, .*a second, \d+ s left"))
     page.accessible()
-    backend.request("PUT", "/-/faults", json={})
+    backend.faults()
     page.toast("600 rows received")
 
 
@@ -47,8 +45,7 @@ def test_work_that_somebody_else_started_is_shown_and_can_be_stopped(start, dash
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
     many(proxy, ({"text": f"t{n}"} for n in range(100)))
-    backend.request("PUT", "/-/faults", json={
-        "rules": [{"kind": "latency", "milliseconds": 300, "methods": ["POST"]}]})
+    backend.faults({"kind": "latency", "milliseconds": 300, "methods": ["POST"]})
     page = dashboard(proxy)
     run = proxy.operator("POST", "/push?wait=0", expect=202, json={})
     work = page.page.locator("#connection button.primary")

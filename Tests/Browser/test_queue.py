@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-REFUSE = {"rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]}
+REFUSE = {"kind": "status", "status": 400, "methods": ["POST"]}
 
 
 @pytest.fixture
@@ -13,11 +13,11 @@ def refused(start):
     proxy = start.proxy(backend.url, "--sync", "manual")
     proxy.insert({"text": "good"})
     proxy.sync()
-    backend.request("PUT", "/-/faults", json=REFUSE)
+    backend.faults(REFUSE)
     for n in range(7):
         proxy.insert({"text": f"refused {n}", "secret": f"payload-{n}"})
     proxy.sync()
-    backend.request("PUT", "/-/faults", json={})
+    backend.faults()
     proxy.insert({"text": "elsewhere"}, table="notes")
     return backend, proxy
 
@@ -261,8 +261,7 @@ def test_the_bulk_bar_stays_in_sight(start, dashboard, many):
 def test_a_waiting_operation_says_when_it_is_tried_next_and_why(start, dashboard):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
-    backend.request("PUT", "/-/faults", json={
-        "rules": [{"kind": "status", "status": 500, "methods": ["POST"]}]})
+    backend.faults({"kind": "status", "status": 500, "methods": ["POST"]})
     proxy.insert({"text": "trouble"})
     proxy.sync()
     page = dashboard(proxy)
@@ -279,7 +278,7 @@ def test_a_waiting_operation_says_when_it_is_tried_next_and_why(start, dashboard
 def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
-    backend.request("PUT", "/-/faults", json=REFUSE)
+    backend.faults(REFUSE)
     proxy.insert({"text": "recorded"})
     proxy.sync()
     page = dashboard(proxy)

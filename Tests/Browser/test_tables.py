@@ -56,6 +56,15 @@ def test_rows_are_found_edited_and_deleted(books, dashboard):
     page.undo()
     expect(rows(page)).to_have_count(2)
 
+    # A row that an address names is shown once, and not again after its card was closed.
+    page.open("tables/book?id=b01")
+    expect(card).to_contain_text("b01")
+    card.get_by_role("button", name="Close").click()
+    expect(card).to_have_count(0)
+    proxy.insert({"id": "b99", "title": "Later"}, "book")
+    expect(rows(page)).to_have_count(13)
+    expect(card).to_have_count(0)
+
 
 def test_pull_purge_and_policies(books, dashboard):
     backend, proxy = books

@@ -57,10 +57,11 @@ interface Stage {
 }
 type FollowedRun = Run & { stage: Stage | null };
 
-/** What a message offers to do. */
+/** What a message offers to do; the key `u` runs one that undoes something (messages.js). */
 interface Action {
   label: string;
   run(): void;
+  isUndo?: true;
 }
 
 /** What the address of the queue asks for (queue-state.js). */
@@ -93,7 +94,7 @@ interface ConflictsState {
   wanted: string | null;
 }
 
-/** What a field of a conflict saves; `taken` is the value of a side, null where a person typed (conflict-field.js). */
+/** What a field of a conflict saves (conflict-field.js); `taken` is a side's value, null for a typed one. */
 interface TypedField {
   text: string;
   taken: { value: any } | null;
@@ -221,7 +222,7 @@ interface PlotParts {
 /** What a column holds (row-values.js). */
 type ValueKind = "text" | "number" | "boolean" | "time" | "day" | "json";
 
-/** The rows on screen, which tell the kinds of columns, and the columns that are shown (tables-rendering.js). */
+/** The rows on screen, which give the kinds of columns, and the columns shown (tables-rendering.js). */
 interface RowColumns {
   items: Item[];
   shown: string[];

@@ -1,7 +1,9 @@
-"""One installed program for all tests of the commands, and a proxy with a backend for each test that asks for one."""
+"""One installed program for all tests of the commands; a proxy with a backend, and a PostgreSQL, for each test that
+asks for one."""
 
 import pytest
 from installed import Person, World, install, make_home, remove
+from postgresql import PostgreSQL
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +32,10 @@ def world(program):
     yield world
     world.person.stop()
     remove(world.person.home)
+
+
+@pytest.fixture
+def postgresql():
+    database = PostgreSQL()
+    yield database
+    database.remove()

@@ -131,11 +131,14 @@ def test_a_lost_answer_does_not_make_a_second_row(world):
     proxy = serve("local", "--sync", "manual")
     client = Client(proxy.url)
     sync(proxy)
-    rule = {"kind": "reset", "phase": "after", "methods": ["POST"], "times": 1}
-    backend.request("PUT", "/-/faults", json={"rules": [rule]})
+    backend.faults({"kind": "drop", "applies": True, "methods": ["POST"], "count": 1})
     made = client.insert(thing="once")
     proxy.sync()
-    wait_until(lambda: proxy.sync()["state"] == "complete", 20, "the row found again")
+
+    def is_found():
+        return proxy.sync()["state"] == "complete" and proxy.operator("GET", "/operations")["total"] == 0
+
+    wait_until(is_found, 60, "the row found again")
     assert [row["thing"] for row in elsewhere.rows()] == ["once"]
     assert client.ask("GET", f"/{made['id']}").json()["id"] == elsewhere.rows()[0]["id"]
 

@@ -64,7 +64,7 @@ def test_the_version_has_the_commit_and_the_loaded_libraries(person):
     if shutil.which("git") and (ROOT / ".git").exists():
         assert told["commit"] != "unknown"
     versions = {one["name"]: one["version"] for one in told["libraries"]}
-    assert {"libmicrohttpd", "SQLite", "libcurl", "zlib"} <= set(versions)
+    assert {"libmicrohttpd", "SQLite", "libcurl", "zlib", "libpq"} <= set(versions)
     assert all(re.match(r"\d+\.\d+", version) for version in versions.values()), versions
     assert versions["SQLite"] in person.run("version").stdout
 

@@ -77,13 +77,16 @@ def test_a_stop_answers_each_write_with_its_real_outcome(start):
         writers = [
             threading.Thread(target=write, args=(f"w{turn}-{number}", ends)) for number in range(10)
         ]
+        answered = len(statuses)
         for writer in writers:
             writer.start()
-        time.sleep(0.5)
-        assert proxy.stop() < 2
-        ends.set()
-        for writer in writers:
-            writer.join()
+        try:
+            wait_until(lambda: len(statuses) > answered + 50, what="answers to all writers")
+            assert proxy.stop() < 2
+        finally:
+            ends.set()
+            for writer in writers:
+                writer.join()
         proxy.start()
     assert set(statuses.values()) <= {201, 503}
     assert 201 in statuses.values()

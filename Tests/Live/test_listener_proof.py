@@ -128,7 +128,7 @@ def test_the_folder_of_another_user_is_refused(start):
     os.chown(proxy.folder, 65533, 65533)
     proxy.folder.chmod(0o711)
     for folder in proxy.folder.parents:
-        folder.chmod(0o755)
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)
         if folder.name.startswith("pytest-of-"):
             break
 

@@ -12,6 +12,7 @@ import time
 
 import pytest
 import requests
+from clients import BusyClient, stop
 from programs import Tables, wait_until
 from torn_wire import TornWire
 
@@ -19,30 +20,17 @@ SECONDS = float(os.environ.get("LIFE_SECONDS", "3"))
 SEED = int(os.environ.get("LIFE_SEED", "1"))
 
 
-class Person(threading.Thread):
+class Person(BusyClient):
     """Writes its own items, one request at a time, and remembers what was acknowledged.
 
     An item's past is a list of (text, whether the answer came); the text None means no item.
     """
 
     def __init__(self, number, url):
-        super().__init__(daemon=True)
-        self.name = f"p{number}"
-        self.random = random.Random(f"{SEED} {number}")
-        self.client = Tables(url)
-        self.goes_on = True
-        self.count = 0
+        super().__init__(f"p{number}", url, f"{SEED} {number}")
         self.pasts = {}
         self.versions = {}
         self.lost_inserts = set()
-        self.complaints = []
-
-    def run(self):
-        while self.goes_on:
-            try:
-                self.step()
-            except Exception as error:
-                self.complaints.append(f"{type(error).__name__}: {error}")
 
     def step(self):
         self.count += 1
@@ -101,13 +89,6 @@ class Person(threading.Thread):
     def keep(self, item, past):
         self.pasts[item["id"]] = past
         self.versions[item["id"]] = item["version"]
-
-    def send(self, method, path, **options):
-        """The answer; None where none came, so that the outcome is unknown."""
-        try:
-            return self.client.request(method, f"/tables/todoitem{path}", **options)
-        except requests.RequestException:
-            return None
 
     def possible(self, id):
         """The texts that the item may have: the last acknowledged one, and later ones without an answer."""
@@ -231,11 +212,9 @@ def test_kills_and_broken_connections_lose_and_repeat_no_write(
     try:
         play(proxy, backend, plan)
     finally:
-        for one in [*people, reader]:
-            one.goes_on = False
-        for one in [*people, reader]:
-            one.join(30)
+        stop([*people, reader])
         wire.mend()
+    assert [one.name for one in [*people, reader] if one.is_alive()] == []
     assert [complaint for person in people for complaint in person.complaints] == []
     assert all(person.versions for person in people), "everybody was promised something"
 

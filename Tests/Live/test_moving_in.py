@@ -140,6 +140,39 @@ def test_the_queues_of_two_proxies_drain_into_a_backend_made_of_their_exports(st
     assert there["row3"] == last["row3"]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_deletion_that_only_one_store_knows_moves_in(start, tmp_path, order):
+    old = start.backend("--hard-delete", "todoitem")
+    for id in ("deleted", "again", "kept"):
+        old.insert({"id": id, "text": id})
+    proxies = [start.proxy(old.url, "--sync", "manual", folder=f"proxy{n}") for n in range(2)]
+    for proxy in proxies:
+        pull(proxy)
+    one, two = proxies
+    one.delete("deleted")
+    one.delete("again")
+    assert one.sync()["state"] == "complete"
+    # Somebody inserts it anew, which only the second one sees. It never learns that the other row is gone.
+    old.insert({"id": "again", "text": "new"})
+    pull(two)
+    old.program.kill()
+    files = []
+    for number, proxy in enumerate(proxies):
+        files.append(tmp_path / f"export{number}.jsonl")
+        assert proxy.command("export", "--output", files[-1]).returncode == 0
+    before = rows(two)
+    assert not before["deleted"]["deleted"]
+
+    done = moved("import", *files[::order], "--data", tmp_path / "site")["tables"][0]
+    assert (done["undecided"], done["added"]) == (0, 3)
+    new = start.backend_later(folder="site")
+    new.start()
+    expected = columns(before)
+    expected["deleted"]["deleted"] = True
+    assert columns(rows(new)) == expected
+    assert expected["again"] == {"id": "again", "text": "new", "deleted": False}
+
+
 def test_what_is_no_whole_export_is_named(start, tmp_path):
     old = start.backend()
     for id in ("a", "b"):
@@ -233,8 +266,7 @@ def test_a_copy_that_is_killed_goes_on(start, tmp_path):
         return effects(old)["requests"]["GET"]
 
     def slow(milliseconds):
-        rules = [{"kind": "latency", "milliseconds": milliseconds}] if milliseconds else []
-        assert old.request("PUT", "/-/faults", json={"rules": rules}).status_code == 200
+        old.faults({"kind": "latency", "milliseconds": milliseconds})
 
     slow(40)
     for _ in range(2):

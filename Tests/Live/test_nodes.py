@@ -12,6 +12,7 @@ import random
 import pytest
 import requests
 from account import Account
+from clients import stop
 from programs import ZUMO
 from shared_database import Site, pages
 from shared_rows import Client, Journal, columns_of
@@ -56,10 +57,8 @@ def play(site, journal, plan, number, label):
             fault()
         site.pause(0.5)
     finally:
-        for client in clients:
-            client.goes_on = False
-        for client in clients:
-            client.join(30)
+        stop(clients)
+    assert [client.name for client in clients if client.is_alive()] == []
     assert [complaint for client in clients for complaint in client.complaints] == []
     site.wait_for_nodes()
 
@@ -132,7 +131,7 @@ def test_nodes_die_and_the_database_fails_over(binary, tmp_path, first):
         writer = Client("first", label, 0, site.proxies[0].url, journal)
         for place in range(4 * PROXIES):
             write = journal.begin(0, f"shared{place}", "insert", {"text": f"first {place}"})
-            answer = writer.send(write, "POST", "", json={"id": write.row, **write.fields})
+            answer = writer.send("POST", "", json={"id": write.row, **write.fields})
             assert writer.is_taken(write, answer, 201), answer
         journal.shared = [f"shared{place}" for place in range(4 * PROXIES)]
         site.drain()

@@ -14,11 +14,6 @@ def serve(start, words, *arguments):
     return backend, proxy
 
 
-def fault(backend, **rule):
-    answer = backend.request("PUT", "/-/faults", json=rule)
-    assert answer.status_code == 200, answer.text
-
-
 def test_revalidate_answers_at_once_and_then_pulls(start):
     backend, proxy = serve(start, "revalidate")
     backend.update("a", {"text": "two"})
@@ -90,7 +85,7 @@ def test_write_through_answers_a_conflict(start):
 
 def test_write_through_answers_the_backends_refusal(start):
     backend, proxy = serve(start, "write-through")
-    fault(backend, rules=[{"kind": "status", "status": 403, "methods": ["POST"]}])
+    backend.faults({"kind": "status", "status": 403, "methods": ["POST"]})
     refused = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
     assert refused.status_code == 403
     assert refused.json()["error"]
@@ -100,7 +95,7 @@ def test_write_through_answers_the_backends_refusal(start):
     ledger = proxy.status()["ledger"]
     assert (ledger["accepted"], ledger["discarded"]) == (1, 1)
     assert any("refused" in entry["summary"] for entry in proxy.operator("GET", "/history")["items"])
-    fault(backend, rules=[])
+    backend.faults()
     made = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
     assert (made.status_code, made.headers["Understudy-State"]) == (201, "synced")
 
@@ -111,7 +106,7 @@ def test_a_refused_write_that_contains_an_acknowledged_one_stays(start):
     assert proxy.request("POST", "/tables/todoitem", json={"id": "e", "text": "1"}).status_code == 201
     proxy.operator("POST", "/mode", json={"mode": "offline"})
     backend.start()
-    fault(backend, rules=[{"kind": "status", "status": 403, "methods": ["POST"]}])
+    backend.faults({"kind": "status", "status": 403, "methods": ["POST"]})
     proxy.operator("POST", "/mode", json={"mode": "online"})
     proxy.request("PATCH", "/tables/todoitem/e", json={"text": "2"})
     wait_until(lambda: proxy.status()["queue"]["quarantined"] == 1, 30, "the refusal")

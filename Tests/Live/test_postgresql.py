@@ -1,19 +1,11 @@
 """`understudy backend` on PostgreSQL: what it says when it cannot start, and nodes that share a database."""
 
 import subprocess
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
-from postgresql import PostgreSQL
 from programs import BINARY, ZUMO, Backend, free_port, wait_until
-
-
-@pytest.fixture
-def server():
-    server = PostgreSQL()
-    yield server
-    server.remove()
 
 
 def refused(url):
@@ -37,24 +29,17 @@ def test_a_database_that_is_not_there_is_a_sentence_and_exit_code_2(binary, url,
     assert "s3cret" not in done.stdout + done.stderr
 
 
-def test_a_newer_schema_is_refused(binary, server, tmp_path):
-    Backend(tmp_path, ["--database", server.url]).start().stop()
-    server.sql("INSERT INTO understudy.schema_version VALUES (99)")
-    done = refused(server.url)
+def test_a_newer_schema_is_refused(binary, postgresql, tmp_path):
+    Backend(tmp_path, ["--database", postgresql.url]).start().stop()
+    postgresql.sql("INSERT INTO understudy.schema_version VALUES (99)")
+    done = refused(postgresql.url)
     assert done.returncode == 2 and "version 99" in done.stderr, done
 
 
-def test_nodes_share_rows_and_start_at_once(binary, server, tmp_path):
-    nodes = [None] * 3
-
-    def start(place):
-        nodes[place] = Backend(tmp_path / str(place), ["--database", server.url]).start()
-
-    threads = [threading.Thread(target=start, args=(place,)) for place in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def test_nodes_share_rows_and_start_at_once(start, postgresql):
+    with ThreadPoolExecutor(3) as threads:
+        nodes = list(threads.map(
+            lambda place: start.backend("--database", postgresql.url, folder=f"node{place}"), range(3)))
     one, two, three = nodes
     item = one.insert({"id": "a", "text": "eggs", "price": 1.5})
     answer = two.request("GET", "/tables/todoitem/a")
@@ -67,23 +52,23 @@ def test_nodes_share_rows_and_start_at_once(binary, server, tmp_path):
         node.stop()
 
 
-def test_a_node_outlives_its_database(binary, server, tmp_path):
-    node = Backend(tmp_path, ["--database", server.url]).start()
+def test_a_node_outlives_its_database(start, postgresql):
+    node = start.backend("--database", postgresql.url)
     node.insert({"id": "a"})
-    server.stop()
+    postgresql.stop()
     answer = requests.get(node.url + "/tables/todoitem/a", headers=ZUMO, timeout=30)
     assert answer.status_code == 503 and answer.headers["Retry-After"] == "1", answer.text
-    assert str(server.folder) not in answer.text
-    server.start()
+    assert str(postgresql.folder) not in answer.text
+    postgresql.start()
     wait_until(lambda: node.request("GET", "/tables/todoitem/a").status_code == 200, what="the node's answer")
     node.insert({"id": "b"})
     assert sorted(row["id"] for row in node.all()) == ["a", "b"]
     node.stop()
 
 
-def test_the_demo_runs_on_postgresql(start, server, tmp_path):
+def test_the_demo_runs_on_postgresql(start, postgresql, tmp_path):
     ports = free_port(), free_port()
-    demo = start.program("demo", "--no-open", "--data", tmp_path / "demo", "--database", server.url,
+    demo = start.program("demo", "--no-open", "--data", tmp_path / "demo", "--database", postgresql.url,
                          "--listen", f"127.0.0.1:{ports[0]}", "--backend-listen", f"127.0.0.1:{ports[1]}")
 
     def rows(port):
@@ -94,5 +79,5 @@ def test_the_demo_runs_on_postgresql(start, server, tmp_path):
             return 0
 
     wait_until(lambda: demo.alive() and rows(ports[0]) == rows(ports[1]) == 12, 20, "the sample todos")
-    assert server.sql("SELECT count(*) FROM understudy.items") == "12"
+    assert postgresql.sql("SELECT count(*) FROM understudy.items") == "12"
     assert not (tmp_path / "demo/backend.sqlite").exists()

@@ -12,8 +12,7 @@ def test_changes_of_different_items_are_sent_concurrently_and_those_of_one_in_or
     proxy = start.proxy(backend.url, "--sync", "manual", "--parallelism", "8")
     ids = [proxy.insert({"id": f"i{n}", "text": "new"})["id"] for n in range(16)]
     assert proxy.sync()["state"] == "complete"
-    rule = {"rules": [{"kind": "latency", "milliseconds": int(SLOW * 1000)}]}
-    assert backend.request("PUT", "/-/faults", json=rule).status_code in (200, 204)
+    backend.faults({"kind": "latency", "milliseconds": int(SLOW * 1000)})
     for id in ids:
         proxy.update(id, {"text": "first"})
     began = time.monotonic()
@@ -22,7 +21,7 @@ def test_changes_of_different_items_are_sent_concurrently_and_those_of_one_in_or
     assert (run["state"], run["push"]["applied"]) == ("complete", 16), run
     # One after the other they would take 16 times as long as one.
     assert took < 8 * SLOW, took
-    backend.request("PUT", "/-/faults", json={"rules": []})
+    backend.faults()
 
     for id in ids:
         proxy.update(id, {"text": "second"})

@@ -16,7 +16,7 @@ import requests
 from hostile import make_certificate
 from programs import BINARY, ZUMO, free_port, wait_until
 from raw_requests import CHUNKS, FIELDS, JSON, LINES, crooked, matrix, send
-from site_access import ADMIN, KEY, files, postgresql, token, write_access  # noqa: F401 (fixtures)
+from site_access import ADMIN, KEY, files, token, write_access, write_file  # noqa: F401 (files is a fixture)
 
 
 def started(*arguments):
@@ -26,6 +26,8 @@ def started(*arguments):
 def test_other_addresses_need_tokens_and_tls(binary, tmp_path, files):
     address = ["--listen", f"0.0.0.0:{free_port()}", "--data", tmp_path / "data"]
     certificate, key = make_certificate(tmp_path, "one")
+    # No key, but as closed as one.
+    certificate.chmod(0o600)
     for arguments, words in [
         ([], "--access-file"),
         (["--allow-plain-http"], "--access-file"),
@@ -96,7 +98,7 @@ def test_tls_and_its_reload_while_clients_write(start, tmp_path, files):
         while not done.is_set():
             id = f"{name}-{count}"
             try:
-                answer = client.post(url, json={"id": id})
+                answer = client.post(url, json={"id": id}, timeout=30)
             except requests.ConnectionError:
                 # A connection that was idle at the reload.
                 continue
@@ -111,19 +113,21 @@ def test_tls_and_its_reload_while_clients_write(start, tmp_path, files):
     writers = [threading.Thread(target=write, args=(f"w{number}",)) for number in range(3)]
     for writer in writers:
         writer.start()
-    other_certificate, other_key = make_certificate(tmp_path, "two")
-    certificate.write_bytes(other_certificate.read_bytes())
-    program.process.send_signal(1)
-    wait_until(lambda: "keys and certificate kept" in program.output, what="the refusal of half a pair")
-    assert serial(port) == first
-    key.write_bytes(other_key.read_bytes())
-    program.process.send_signal(1)
-    wait_until(lambda: serial(port) != first, what="the new certificate")
-    many = len(written)
-    wait_until(lambda: len(written) > many + 20, what="writes after the reload")
-    done.set()
-    for writer in writers:
-        writer.join()
+    try:
+        other_certificate, other_key = make_certificate(tmp_path, "two")
+        certificate.write_bytes(other_certificate.read_bytes())
+        program.process.send_signal(1)
+        wait_until(lambda: "keys and certificate kept" in program.output, what="the refusal of half a pair")
+        assert serial(port) == first
+        key.write_bytes(other_key.read_bytes())
+        program.process.send_signal(1)
+        wait_until(lambda: serial(port) != first, what="the new certificate")
+        many = len(written)
+        wait_until(lambda: len(written) > many + 20, what="writes after the reload")
+    finally:
+        done.set()
+        for writer in writers:
+            writer.join()
     assert problems == []
     session.verify = str(certificate)
     for id in written:
@@ -147,6 +151,45 @@ def test_keys_are_read_again(start, tmp_path, files):
     backend.program.process.send_signal(1)
     wait_until(lambda: status(other) == 200, what="the new key")
     assert status(KEY) == 401
+
+
+@pytest.mark.parametrize("name, mode, words", [
+    ("access.json", 0o664, "can be changed by other users"), ("aad.jwks", 0o646, "can be changed by other users"),
+    ("own.key", 0o620, "can be changed by other users"), ("admin.token", 0o602, "can be changed by other users"),
+    ("one.key", 0o660, "can be changed by other users"), ("one.pem", 0o666, "can be changed by other users"),
+    ("own.key", 0o604, "a secret that other users can read"),
+    ("admin.token", 0o644, "a secret that other users can read"),
+    ("one.key", 0o644, "a secret that other users can read"),
+])
+def test_files_that_decide_access_are_closed_to_other_users(start, tmp_path, files, name, mode, words):
+    certificate, key = make_certificate(tmp_path, "one")
+    _, keys, _ = pair(tmp_path)
+    write_file(tmp_path / "aad.jwks", json.dumps({"keys": keys}), 0o644)
+    access = json.loads((tmp_path / "access.json").read_text())
+    access["providers"] = [
+        {"name": "aad", "issuer": "https://aad.example", "audiences": ["todos"], "jwksFile": "aad.jwks"}]
+    (tmp_path / "access.json").write_text(json.dumps(access))
+    port = free_port()
+    arguments = ["--listen", f"127.0.0.1:{port}", "--data", tmp_path / "data", *files, "--drain", "0",
+                 "--tls-certificate", certificate, "--tls-key", key]
+    program = start.program("backend", *arguments)
+    wait_until(lambda: program.alive() and "https://" in program.output, what="the first line")
+    # A reload keeps what was, and a start ends with the sentence.
+    (tmp_path / name).chmod(mode)
+    program.process.send_signal(1)
+    wait_until(lambda: "keys and certificate kept" in program.output, what="the refusal")
+    assert f"{tmp_path / name} " in program.output and words in program.output, program.output
+    program.stop()
+    done = started(*arguments)
+    assert done.returncode == 2 and f"{tmp_path / name} " in done.stderr and words in done.stderr, done
+    assert "chmod " in done.stderr
+
+
+def test_the_administrators_token_is_the_first_line(tmp_path, files):
+    for text in ["", "\n" + ADMIN, "short\n" + ADMIN]:
+        write_file(tmp_path / "admin.token", text, 0o600)
+        done = started("--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data", *files)
+        assert done.returncode == 2 and "32 characters or more" in done.stderr, (text, done)
 
 
 def effects(backend):
@@ -188,7 +231,7 @@ def rsa_token(key, secret=None, kid="one", algorithm="RS256", **claims):
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
 def test_tokens_that_are_not_good_touch_nothing(start, files, tmp_path, storage, request):
     key, keys, public = pair(tmp_path)
-    (tmp_path / "aad.jwks").write_text(json.dumps({"keys": keys}))
+    write_file(tmp_path / "aad.jwks", json.dumps({"keys": keys}), 0o644)
     access = json.loads((tmp_path / "access.json").read_text())
     access["providers"] = [
         {"name": "aad", "issuer": "https://aad.example", "audiences": ["todos"], "jwksFile": "aad.jwks"}]

@@ -6,7 +6,7 @@ def unreadable(start, methods, *arguments):
     backend = start.backend("--faults")
     backend.insert({"id": "a", "text": "one"})
     rule = {"kind": "status", "status": 401, "methods": methods, "tables": ["feedback"]}
-    assert backend.request("PUT", "/-/faults", json={"rules": [rule]}).status_code == 200
+    backend.faults(rule)
     proxy = start.proxy(backend.url, *arguments)
     # Another table proves the backend.
     assert [row["text"] for row in proxy.list()] == ["one"]
@@ -19,7 +19,7 @@ def test_an_insert_that_the_backend_accepts_is_accepted(start):
         row = proxy.insert({"id": f"f{number}", "text": "fine", "stars": number}, "feedback")
         assert (row["text"], row["stars"]) == ("fine", number)
     proxy.sync()
-    backend.request("PUT", "/-/faults", json={"rules": []})
+    backend.faults()
     there = {row["id"]: (row["text"], row["stars"]) for row in backend.all("feedback")}
     assert there == {"f0": ("fine", 0), "f1": ("fine", 1)}
     assert proxy.operator("GET", "/operations")["total"] == 0
@@ -47,7 +47,7 @@ def test_with_manual_sync_nothing_is_sent_without_a_request(start):
     backend, proxy = unreadable(start, ["GET"], "--sync", "manual")
     answer = proxy.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
     assert answer.status_code == 401
-    backend.request("PUT", "/-/faults", json={"rules": []})
+    backend.faults()
     assert backend.all("feedback") == []
 
 

@@ -23,7 +23,9 @@ struct AccessFile {
             throw AccessProblem("It is not JSON: \(error).")
         }
         try check(file, "the file", ["own", "providers", "clockSkewSeconds"])
-        let skew = try integer(file, "clockSkewSeconds", 0...Limits.clockSkewSeconds) ?? 60
+        let skew =
+            try integer(file, "clockSkewSeconds", 0...Limits.clockSkewSeconds)
+            ?? Limits.usualClockSkewSeconds
         let own = try file["own"].map(own)
         guard let list = (file["providers"] ?? .array([])).array else {
             throw AccessProblem("\"providers\" has to be a list.")
@@ -48,7 +50,9 @@ struct AccessFile {
                     + "`openssl rand -hex 32` makes one.")
         }
         let audience = try text(value, "audience", "\"own\"")
-        let hours = try integer(value, "tokenHours", 1...Limits.tokenHours) ?? 24
+        let hours =
+            try integer(value, "tokenHours", 1...Limits.tokenHours)
+            ?? Limits.usualTokenHours
         let issuer = TokenIssuer(
             name: nil, issuer: try text(value, "issuer", "\"own\""), audiences: [audience],
             keys: [key], userClaim: "sub")
@@ -122,7 +126,7 @@ extension BackendAccess {
     ///
     /// - Parameters:
     ///   - bytes: the file.
-    ///   - adminToken: what the administrator's requests carry, at least 32 characters.
+    ///   - adminToken: what the administrator's requests carry, at least ``Limits/sharedKeyBytes``.
     ///   - read: the bytes of a file that this one names.
     /// - Throws: ``AccessProblem``, or what `read` throws.
     public init(

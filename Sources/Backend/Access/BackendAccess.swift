@@ -4,7 +4,7 @@ import TablesProtocol
 ///
 /// A value; a reload of the keys replaces it while requests are served.
 public struct BackendAccess: Sendable {
-    /// This site itself, which makes tokens for who logs in; nil where nobody logs in here.
+    /// This site as an issuer of tokens.
     struct Own: Sendable {
         let issuer: TokenIssuer
         /// What new tokens name as their audience.
@@ -13,6 +13,7 @@ public struct BackendAccess: Sendable {
         let seconds: Int64
     }
 
+    /// What a login gets its token from; nil where this site makes no tokens, so that nobody logs in here.
     let own: Own?
     /// The other issuers.
     let providers: [TokenIssuer]

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Whose items alone a request sees and writes.
+/// The user whose items a request sees and writes, and no others.
 struct Owner: Sendable, Hashable {
     /// The column that says whose item it is, as the table spells it.
     let column: String
@@ -28,7 +28,7 @@ struct Owner: Sendable, Hashable {
 }
 
 extension Exchange {
-    /// Whose items alone the request sees and writes in a table; nil for all.
+    /// The user whose items the request sees and writes in a table, and no others; nil for all items.
     ///
     /// Where tokens are verified, the table's options name the column. Elsewhere each table that needs a
     /// sign-in has items for each user, of all flavours but that of Express.

@@ -81,7 +81,7 @@ enum TokenRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case algorithm = "The token's algorithm is not HS256, RS256 or ES256."
     case issuer = "The token's issuer is not known here."
     case signature = "The token's signature is not that of its issuer."
-    case audience = "The token is meant for others."
+    case audience = "The token is for another audience."
     case noExpiry = "The token does not say when it expires."
     case expired = "The token has expired."
     case early = "The token does not hold yet."

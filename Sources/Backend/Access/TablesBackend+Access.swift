@@ -43,8 +43,15 @@ extension TablesBackend {
         }
     }
 
-    /// The answer to a request that may not be made; nil for all others.
+    /// The answer to a request that may not be made; nil for all others. The page of an allowed origin can
+    /// read it.
     func accessRefusal(_ call: Call) -> Response? {
+        guard var response = deniedAccess(call) else { return nil }
+        CrossOrigin.add(to: &response, call, profile)
+        return response
+    }
+
+    private func deniedAccess(_ call: Call) -> Response? {
         guard verifiesTokens, call.method != .options else { return nil }
         if call.isUnderTables {
             guard case .refused(let reason) = call.sender else { return nil }

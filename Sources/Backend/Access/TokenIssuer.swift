@@ -24,8 +24,8 @@ struct TokenIssuer: Sendable {
     ) throws(TokenRefusal) -> VerifiedUser {
         guard keys.contains(where: { $0.verifies(token) }) else { throw .signature }
         let claims = token.claims
-        let meant = claims["aud"]?.array ?? [claims["aud"] ?? .null]
-        guard meant.contains(where: { $0.string.map(audiences.contains) ?? false }) else {
+        let named = claims["aud"]?.array ?? [claims["aud"] ?? .null]
+        guard named.contains(where: { $0.string.map(audiences.contains) ?? false }) else {
             throw .audience
         }
         guard let end = claims["exp"] else { throw .noExpiry }

@@ -68,8 +68,9 @@ final class RequestMeter: Sendable {
         state.withLock { $0.rejectedRequests[reason, default: 0] += 1 }
     }
 
-    /// Counts a request. Clients make up names of tables, so those have a limit, and only a request that
-    /// succeeds brings a new one: who may do nothing fills no place.
+    /// Counts a request. Clients can invent names of tables, so at most ``Limits/meteredTables`` are kept,
+    /// each from its first read or write that succeeds. Refused requests add no name, nor do preflights,
+    /// which succeed for every name.
     func add(_ call: Call, status: Int, seconds: Double) {
         let name: TableName
         let isOnItem: Bool
@@ -78,12 +79,14 @@ final class RequestMeter: Sendable {
         case .item(let table, _): (name, isOnItem) = (table, true)
         case .faults, .effects, .other: return
         }
-        let verb = TableOptions.Operation(call.method, onItem: isOnItem)?.rawValue ?? "other"
+        let operation = TableOptions.Operation(call.method, onItem: isOnItem)
+        let verb = operation?.rawValue ?? "other"
         state.withLock { state in
             let isNamed =
                 status != HTTPResponse.Status.notFound.code
                 && (state.tables.contains(name.key)
-                    || status < 400 && state.tables.count < Limits.meteredTables)
+                    || operation != nil && status < 400
+                        && state.tables.count < Limits.meteredTables)
             if isNamed { state.tables.insert(name.key) }
             let table = isNamed ? name.key : Self.otherTables
             state.times[Label(table: table, verb: verb, status: status), default: Times()]

@@ -47,8 +47,8 @@ extension TablesBackend {
         }
     }
 
-    /// From now on the node is not ready, and says to those who ask it that they are to connect anew: to
-    /// another node, where something in front of it looks at `/-/readyz`. It answers on.
+    /// From now on `/-/readyz` is answered with 503, and every other request as before, with
+    /// `Connection: close`. A balancer that asks `/-/readyz` then connects clients to other nodes.
     public func beginToDrain() { isDraining.store(true, ordering: .relaxed) }
 
     var isLeaving: Bool { isDraining.load(ordering: .relaxed) }

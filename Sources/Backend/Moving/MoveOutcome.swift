@@ -24,17 +24,20 @@ public enum MoveOutcome: String, Sendable, Hashable, CaseIterable {
 extension MoveOutcome {
     /// Decides about a moved row. Pure.
     ///
-    /// 1. Rows that came from other backends and that no client has changed here are compared by the stamps
-    ///    that they had there.
-    /// 2. A row that a client has changed here stays.
-    /// 3. A row that was here from the beginning is compared by its own stamp: this database may be an older
-    ///    copy of the other backend's.
-    /// 4. Without two different stamps there is no order. A backend that answers wins over what it said
-    ///    before; anything else is undecided, unless the two rows are the same.
+    /// 1. A row that a client has deleted here for good stays away.
+    /// 2. A row that came from another backend and that a client has changed here stays.
+    /// 3. A row that came from another backend and that no client has changed here is replaced by what a
+    ///    backend that answers has now. Rows of exports are compared by the stamps that they had there.
+    /// 4. A row that did not come from another backend is compared by its own stamp: this database may be an
+    ///    older copy of the other backend's.
+    /// 5. Without two different stamps there is no order: the outcome is undecided, unless the two rows are
+    ///    the same.
     static func decide(
         _ moved: MovedRow, over standing: Standing, from source: MoveSource
     ) -> MoveOutcome {
-        guard let row = standing.row else { return standing.arrival == nil ? .added : .deletedHere }
+        guard let row = standing.row else {
+            return standing.isDeletedForGood ? .deletedHere : .added
+        }
         let known = standing.arrival == nil ? row.updatedAt : standing.arrival?.updatedAt
         let isSameContent =
             row.deleted == moved.deleted && moved.columns.changedNames(from: row.columns).isEmpty

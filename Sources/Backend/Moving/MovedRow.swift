@@ -67,6 +67,26 @@ package struct Standing: Sendable, Hashable {
     var row: Row?
     /// How it came here; nil where it did not come from another backend.
     var arrival: Arrival?
+    /// Whether clients have written it here. The storage looks this up only for an id without a row and
+    /// without an arrival.
+    var hasEffects = false
+
+    /// What there is after a row was moved. A version or stamp that the row did not bring is not known.
+    init(moved row: MovedRow) {
+        let stamp = row.updatedAt ?? .earliest
+        let version = row.version ?? ""
+        self.row = Row(
+            id: row.id, columns: row.columns, createdAt: row.createdAt ?? stamp, updatedAt: stamp,
+            version: version, deleted: row.deleted)
+        arrival = Arrival(updatedAt: row.updatedAt, version: version, stamp: stamp)
+    }
+
+    init(row: Row? = nil, arrival: Arrival? = nil, hasEffects: Bool = false) {
+        (self.row, self.arrival, self.hasEffects) = (row, arrival, hasEffects)
+    }
+
+    /// Whether there was a row, and a client has deleted it for good.
+    var isDeletedForGood: Bool { row == nil && (arrival != nil || hasEffects) }
 
     /// Whether the row is as it came from another backend.
     var isUntouched: Bool {

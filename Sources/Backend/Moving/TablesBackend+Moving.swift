@@ -94,15 +94,7 @@ public struct MoveRehearsal: Sendable {
         let place = Place(table: table.key, id: row.itemID)
         let standing = standings[place] ?? stored
         let outcome = MoveOutcome.decide(row, over: standing, from: source)
-        if outcome.isWritten {
-            let stamp = row.updatedAt ?? .earliest
-            let version = row.version ?? ""
-            standings[place] = Standing(
-                row: Row(
-                    id: row.id, columns: row.columns, createdAt: stamp, updatedAt: stamp,
-                    version: version, deleted: row.deleted),
-                arrival: Arrival(updatedAt: row.updatedAt, version: version, stamp: stamp))
-        }
+        if outcome.isWritten { standings[place] = Standing(moved: row) }
         return outcome
     }
 }

@@ -23,7 +23,7 @@ enum PostgreSQLItems {
         case ofRow
 
         /// The version of a row that was written `revision` times.
-        fileprivate func next(_ revision: String) -> String {
+        func next(_ revision: String) -> String {
             let number =
                 switch self {
                 case .ofDatabase: "nextval('versions')"
@@ -75,39 +75,6 @@ enum PostgreSQLItems {
                 .integer(table.key), .text(id), .text(new.columns.text), .text(content.values),
                 PostgreSQLValue(content.moments), .integer(stamp.milliseconds),
                 .integer(stamp.ticks), PostgreSQLValue(new.version), .boolean(new.deleted),
-            ])
-        guard let row = rows.first else { throw PostgreSQLError.unexpectedAnswer }
-        return try Self.row(row)
-    }
-
-    /// Writes a row of another backend as it was there.
-    static func put(
-        _ connection: PostgreSQLConnection, _ table: TableRecord, _ placed: Moving.Placed,
-        _ move: Move, _ versions: Versions
-    ) throws -> Row {
-        let content = PostgreSQLContent(placed.row.columns)
-        let rows = try connection.run(
-            """
-            INSERT INTO items (table_key, id, columns, content, moments, created_at, created_ticks,
-              stamp, stamp_ticks, version, deleted, revision)
-            VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
-              $8::bigint, $9::bigint, coalesce($10::text, \(versions.next("$12::bigint"))),
-              $11::boolean, $12::bigint)
-            ON CONFLICT (table_key, id) DO UPDATE SET columns = excluded.columns,
-              content = excluded.content, moments = excluded.moments,
-              created_at = excluded.created_at, created_ticks = excluded.created_ticks,
-              stamp = excluded.stamp, stamp_ticks = excluded.stamp_ticks,
-              version = excluded.version, deleted = excluded.deleted,
-              revision = excluded.revision
-            RETURNING \(places)
-            """,
-            [
-                .integer(table.key), .text(placed.row.id), .text(placed.row.columns.text),
-                .text(content.values), PostgreSQLValue(content.moments),
-                .integer(placed.createdAt.milliseconds), .integer(placed.createdAt.ticks),
-                .integer(placed.stamp.milliseconds), .integer(placed.stamp.ticks),
-                PostgreSQLValue(placed.row.version), .boolean(placed.row.deleted),
-                .integer(move.at.milliseconds),
             ])
         guard let row = rows.first else { throw PostgreSQLError.unexpectedAnswer }
         return try Self.row(row)

@@ -38,13 +38,16 @@ extension PostgreSQLRowStorage {
             record, move, hasEffects: try PostgreSQLEffects.has(connection, record.table.name))
         try PostgreSQLArrivals.beginVersions(connection, at: move.at)
         var outcomes: [MoveOutcome] = []
+        var written: [ItemID: Moving.Placed] = [:]
         for row in rows {
             let (outcome, placed) = moving.take(row, over: standings[row.itemID] ?? Standing())
             outcomes.append(outcome)
             guard let placed else { continue }
-            standings[row.itemID] = try PostgreSQLArrivals.put(
-                connection, record, placed, move, versions)
+            // The same id may come again in these rows.
+            standings[row.itemID] = Standing(moved: row)
+            written[row.itemID] = placed
         }
+        try PostgreSQLArrivals.put(connection, record, Array(written.values), move, versions)
         try PostgreSQLTables.save(connection, moving.record)
         return outcomes
     }
@@ -70,17 +73,14 @@ enum PostgreSQLArrivals {
     static func standings(
         _ connection: PostgreSQLConnection, _ table: TableRecord, _ ids: [ItemID]
     ) throws -> [ItemID: Standing] {
-        // PostgreSQL's texts have no U+0000, so there is no such row.
-        let wanted = JSONValue.array(
-            ids.filter { !$0.text.utf8.contains(0) }.map { .string($0.text) }
-        ).text
+        let wanted = jsonArray(ids)
         let list = "(SELECT jsonb_array_elements_text($2::jsonb))"
         var standings: [ItemID: Standing] = [:]
         for row in try connection.run(
             """
             SELECT \(PostgreSQLItems.places) FROM items
             WHERE table_key = $1::bigint AND id IN \(list)
-            """, [.integer(table.key), .text(wanted)])
+            """, [.integer(table.key), wanted])
         {
             let item = try PostgreSQLItems.row(row)
             standings[ItemID(stored: item.id, kind: .string), default: Standing()].row = item
@@ -89,14 +89,27 @@ enum PostgreSQLArrivals {
             """
             SELECT id, origin_ticks, version, stamp_ticks FROM arrivals
             WHERE table_key = $1::bigint AND id IN \(list)
-            """, [.integer(table.key), .text(wanted)])
+            """, [.integer(table.key), wanted])
         {
             let id = ItemID(stored: try row.text(0), kind: .string)
             standings[id, default: Standing()].arrival = Arrival(
                 updatedAt: row.textOrNull(1).flatMap { Int64($0) }.map { Instant(ticks: $0) },
                 version: try row.text(2), stamp: Instant(ticks: try row.integer(3)))
         }
+        let absent = ids.filter { standings[$0] == nil }
+        if absent.isEmpty { return standings }
+        let written = try PostgreSQLEffects.items(
+            connection, table.table.name, among: jsonArray(absent))
+        for id in written {
+            standings[ItemID(stored: id, kind: .string)] = Standing(hasEffects: true)
+        }
         return standings
+    }
+
+    /// Ids as a JSON array. PostgreSQL's texts have no U+0000, so an id with it is nowhere, and is left out.
+    private static func jsonArray(_ ids: [ItemID]) -> PostgreSQLValue {
+        let texts = ids.map(\.text).filter { !$0.utf8.contains(0) }
+        return .text(JSONValue.array(texts.map { .string($0) }).text)
     }
 
     /// The lock of the sequence during a move: `undersvn` as a number.
@@ -113,26 +126,62 @@ enum PostgreSQLArrivals {
             [.integer(instant.milliseconds)])
     }
 
-    /// Writes a row as it came, and that it came.
+    /// Writes rows as they came, and that they came: one statement, since a database may be far away. No id
+    /// may come twice.
     static func put(
-        _ connection: PostgreSQLConnection, _ table: TableRecord, _ placed: Moving.Placed,
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ rows: [Moving.Placed],
         _ move: Move, _ versions: PostgreSQLItems.Versions
-    ) throws -> Standing {
-        let row = try PostgreSQLItems.put(connection, table, placed, move, versions)
-        let arrival = Arrival(
-            updatedAt: placed.row.updatedAt, version: row.version, stamp: row.updatedAt)
+    ) throws {
+        if rows.isEmpty { return }
         try connection.run(
             """
+            WITH moved AS (
+              SELECT * FROM jsonb_to_recordset($2::jsonb) AS row(id text, columns text,
+                content text, moments text, created_at bigint, created_ticks bigint,
+                stamp bigint, stamp_ticks bigint, version text, deleted boolean,
+                origin_ticks bigint)
+            ), written AS (
+              INSERT INTO items (table_key, id, columns, content, moments, created_at,
+                created_ticks, stamp, stamp_ticks, version, deleted, revision)
+              SELECT $1::bigint, id, columns, content::jsonb, moments::jsonb, created_at,
+                created_ticks, stamp, stamp_ticks,
+                coalesce(version, \(versions.next("$3::bigint"))), deleted, $3::bigint FROM moved
+              ON CONFLICT (table_key, id) DO UPDATE SET columns = excluded.columns,
+                content = excluded.content, moments = excluded.moments,
+                created_at = excluded.created_at, created_ticks = excluded.created_ticks,
+                stamp = excluded.stamp, stamp_ticks = excluded.stamp_ticks,
+                version = excluded.version, deleted = excluded.deleted,
+                revision = excluded.revision
+              RETURNING id, version
+            )
             INSERT INTO arrivals (table_key, id, origin_ticks, version, stamp_ticks)
-            VALUES ($1::bigint, $2::text, $3::bigint, $4::text, $5::bigint)
+            SELECT $1::bigint, id, moved.origin_ticks, written.version, moved.stamp_ticks
+              FROM written JOIN moved USING (id)
             ON CONFLICT (table_key, id) DO UPDATE SET origin_ticks = excluded.origin_ticks,
               version = excluded.version, stamp_ticks = excluded.stamp_ticks
             """,
             [
-                .integer(table.key), .text(row.id),
-                arrival.updatedAt.map { .integer($0.ticks) } ?? .null, .text(arrival.version),
-                .integer(arrival.stamp.ticks),
+                .integer(table.key), .text(JSONValue.array(rows.map(Self.record)).text),
+                .integer(move.at.milliseconds),
             ])
-        return Standing(row: row, arrival: arrival)
+    }
+
+    private static func record(_ placed: Moving.Placed) -> JSONValue {
+        let row = placed.row
+        let content = PostgreSQLContent(row.columns)
+        let texts = [
+            ("id", row.id), ("columns", row.columns.text), ("content", content.values),
+            ("moments", content.moments), ("version", row.version),
+        ]
+        let numbers = [
+            ("created_at", placed.createdAt.milliseconds),
+            ("created_ticks", placed.createdAt.ticks),
+            ("stamp", placed.stamp.milliseconds), ("stamp_ticks", placed.stamp.ticks),
+            ("origin_ticks", row.updatedAt?.ticks),
+        ]
+        return .object(
+            texts.map { .init($0.0, $0.1.map(JSONValue.string) ?? .null) }
+                + numbers.map { .init($0.0, $0.1.map { .number(JSONNumber($0)) } ?? .null) }
+                + [.init("deleted", .bool(row.deleted))])
     }
 }

@@ -57,7 +57,11 @@ enum Arrivals {
                 updatedAt: (row[0] as Int64?).map { Instant(ticks: $0) }, version: row[1],
                 stamp: Instant(ticks: row[2]))
         }
-        return Standing(row: try Items.find(connection, table, id), arrival: arrival)
+        var standing = Standing(row: try Items.find(connection, table, id), arrival: arrival)
+        if standing.row == nil, arrival == nil {
+            standing.hasEffects = try Effects.has(connection, table.table.name, of: id)
+        }
+        return standing
     }
 
     /// Writes a row as it came, and that it came.

@@ -28,7 +28,7 @@ struct Refusal: Error, Sendable, Hashable {
     var form: Form
     /// The `Allow` field, where the method was refused.
     var allow: String?
-    /// When to come again, in seconds, where there is no room now.
+    /// After how many seconds to send the request again, where the backend is busy.
     var retryAfterSeconds: Int?
 
     /// Refuses in the flavour's own error body.
@@ -82,6 +82,11 @@ extension Exchange {
 extension Refusal {
     /// Every attempt to write was overtaken by another writer of the same item.
     static let tooManyWriters = Refusal(503, "Others write this item all the time. Try again.")
+
+    /// An error of the backend itself. Its text may name hosts or hold what is stored, so the answer does
+    /// not have it; ``TablesBackend/onFailure`` receives it.
+    static let failed = Refusal(
+        500, "The backend failed. Ask its operator to look into the reason.")
 
     /// No such path: Express' own page on the Node server.
     static func noRoute(_ call: Call, _ profile: Profile) -> Refusal {

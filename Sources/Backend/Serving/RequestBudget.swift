@@ -1,12 +1,12 @@
 package import TablesProtocol
 
-/// How many requests a second a backend takes. It refuses what comes beyond before that costs anything, and
-/// says when there is room, so that clients that were away together do not all return at once.
+/// How many requests a second a backend takes: a token bucket. It refuses a request before that costs
+/// anything, and says when to return, so that clients that were away together do not all return at once.
 ///
-/// 1. Room for requests comes at a rate, and is kept for at most ``Limits/budgetBurstMilliseconds``.
-/// 2. A request that finds room takes it.
-/// 3. Any other request gets the next place in the line of those that are to return. Places are given out at
-///    ``Limits/returnShare`` of the rate: whoever returns has more than one request.
+/// 1. Permits come at the rate. Unused ones are kept, at most those of ``Limits/budgetBurstMilliseconds``.
+/// 2. A request takes one permit.
+/// 3. A request without a permit is refused, and gets the next place in a line. Places are due one after the
+///    other, at ``Limits/returnShare`` of the rate, because a client that returns sends several requests.
 package struct RequestBudget: Sendable {
     /// The answer to a request.
     package enum Decision: Sendable, Hashable {
@@ -17,26 +17,26 @@ package struct RequestBudget: Sendable {
 
     private let perMillisecond: Double
     private let burst: Double
-    private var room: Double
+    private var permits: Double
     private var last: Instant?
     /// When the last place in the line is due, in milliseconds.
     private var lastPlace = 0.0
 
-    /// A budget of this many requests a second, with room for a burst.
+    /// A budget of this many requests a second, with the permits of a whole burst.
     package init(requestsPerSecond: Int) {
         perMillisecond = Double(max(requestsPerSecond, 1)) / 1000
         burst = max(perMillisecond * Limits.budgetBurstMilliseconds, 1)
-        room = burst
+        permits = burst
     }
 
-    /// Decides about one request. A clock that was set back gives no room and keeps no place beyond the
-    /// longest wait.
+    /// Decides about one request. A clock that was set back gives no permits, and nobody waits longer than
+    /// ``Limits/budgetWaitSeconds`` because of it.
     package mutating func decide(now: Instant) -> Decision {
         let elapsed = last.map { Double(max(now.milliseconds - $0.milliseconds, 0)) } ?? 0
         last = now
-        room = min(burst, room + elapsed * perMillisecond)
-        if room >= 1 {
-            room -= 1
+        permits = min(burst, permits + elapsed * perMillisecond)
+        if permits >= 1 {
+            permits -= 1
             return .accepted
         }
         let wall = Double(now.milliseconds)

@@ -4,6 +4,13 @@ import Synchronization
 import TablesProtocol
 
 extension TablesBackend {
+    /// Receives the text of each error that is answered with ``Refusal/failed``. The text may name hosts or
+    /// hold what is stored: it is for the operator alone. Nil drops it.
+    public var onFailure: FailureReport? {
+        get { failureReport.withLock { $0 } }
+        set { failureReport.withLock { $0 = newValue } }
+    }
+
     /// Serves a request without any fault, in the flavour's words. What is not to be kept is answered as if
     /// it were.
     func serve(_ call: Call, keeping: Bool = true) -> Response {
@@ -20,8 +27,8 @@ extension TablesBackend {
         return response
     }
 
-    /// The answer to a request for which the budget has no room; nil for one that is served. A preflight and
-    /// the backend's own paths need none.
+    /// The answer to a request that the budget refuses; nil for all others. A preflight and the backend's own
+    /// paths need no permit.
     func budgetRefusal(_ call: Call) -> Response? {
         guard options.requestsPerSecond != nil, call.method != .options, !call.isControl,
             Health(call) == nil
@@ -69,7 +76,8 @@ extension TablesBackend {
         } catch is StorageUnavailable {
             return answerer(call, nil).unavailable()
         } catch {
-            return answerer(call, nil).refused(Refusal(500, "\(error)"))
+            onFailure?("\(error)")
+            return answerer(call, nil).refused(.failed)
         }
     }
 

@@ -17,7 +17,7 @@ extension OperatorAPI {
                 .members(
                     ("id", .string(row.id.text)), ("createdAt", .text(row.createdAt)),
                     ("updatedAt", .text(row.updatedAt)), ("version", .text(row.version)),
-                    ("deleted", .bool(row.deleted)),
+                    ("deleted", .bool(row.deleted)), ("deletedSince", .bool(row.deletedSince)),
                     ("columns", .object(row.columns.all.map { .init($0.name, $0.value.value) })))
             })
     }

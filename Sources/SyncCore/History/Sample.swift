@@ -103,7 +103,8 @@ public struct Sample: Sendable, Hashable {
 /// The mean time of the answers of several samples. It divides once, at the end: a mean that is rounded down
 /// with each sample falls further with each of them.
 private struct AnswerMean {
-    private var time = 0
+    // Not an integer: where a store's numbers are damaged, the product may be beyond the largest one.
+    private var time = 0.0
     private var count = 0
 
     mutating func add(_ sample: Sample) {
@@ -111,11 +112,11 @@ private struct AnswerMean {
         // A sample of version 1 has no times of answers, only the numbers of requests.
         let classed = sample.answers.count
         let answers = max(classed > 0 ? classed : sample.succeeded + sample.failed, 1)
-        time += mean * answers
+        time += Double(mean) * Double(answers)
         count += answers
     }
 
-    var milliseconds: Int? { count > 0 ? time / count : nil }
+    var milliseconds: Int? { count > 0 ? Int(time / Double(count)) : nil }
 }
 
 extension [Sample] {

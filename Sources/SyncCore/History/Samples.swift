@@ -12,7 +12,9 @@ struct SampleLog {
         sample.growth = try growth()
         try transaction.run("UPDATE ledger SET sampled = value")
         try transaction.run("UPDATE failures SET sampled = value")
-        if var earlier = try since(sample.at).first, earlier.at == sample.at {
+        let earlier = try transaction.first(
+            "\(Self.select) WHERE at = ?", [sample.at.milliseconds], Self.sample)
+        if var earlier {
             earlier.add(sample)
             sample = earlier
         }
@@ -26,11 +28,12 @@ struct SampleLog {
             ])
     }
 
-    /// What the ledger and the counters of failures grew by since the last sample.
+    /// What the ledger and the counters of failures grew by since the last sample. Each number is bounded, as
+    /// those of ``since(_:)`` are: another program may have written the file.
     func growth() throws -> Sample.Growth {
         var growth = Sample.Growth()
         let ledger = try transaction.all("SELECT name, value - sampled FROM ledger") {
-            (name: $0[0] as String, count: $0[1] as Int)
+            (name: $0[0] as String, count: Self.bounded($0[1]))
         }
         for (name, count) in ledger {
             switch name {
@@ -43,7 +46,7 @@ struct SampleLog {
         }
         let failures = try transaction.all(
             "SELECT cause, value - sampled FROM failures WHERE value > sampled"
-        ) { (cause: Sample.FailureCause(rawValue: $0[0]), count: $0[1] as Int) }
+        ) { (cause: Sample.FailureCause(rawValue: $0[0]), count: Self.bounded($0[1])) }
         for case (let cause?, let count) in failures { growth.failures[cause] = count }
         return growth
     }
@@ -51,22 +54,27 @@ struct SampleLog {
     /// The samples from a time on, oldest first.
     func since(_ since: Instant) throws -> [Sample] {
         try transaction.all(
-            """
-            SELECT at, depth, largest_depth, accepted, applied, collapsed, discarded, failures,
-              succeeded, failed, latency_ms, answers, reach
-            FROM samples WHERE at >= ? ORDER BY at
-            """, [since.milliseconds], Self.sample)
+            "\(Self.select) WHERE at >= ? ORDER BY at", [since.milliseconds], Self.sample)
+    }
+
+    private static let select = """
+        SELECT at, depth, largest_depth, accepted, applied, collapsed, discarded, failures,
+          succeeded, failed, latency_ms, answers, reach FROM samples
+        """
+
+    private static func bounded(_ number: Int) -> Int {
+        min(max(number, 0), StoreLimits.largestSampledNumber)
     }
 
     private static func sample(_ row: StatementRow) -> Sample {
         var sample = Sample(
-            at: Instant(milliseconds: row[0]), depth: row[1], succeeded: row[8], failed: row[9],
-            latencyMilliseconds: row[10])
-        sample.largestDepth = row[2]
-        sample.growth.accepted = row[3]
-        sample.growth.applied = row[4]
-        sample.growth.collapsed = row[5]
-        sample.growth.discarded = row[6]
+            at: Instant(milliseconds: row[0]), depth: bounded(row[1]), succeeded: bounded(row[8]),
+            failed: bounded(row[9]), latencyMilliseconds: (row[10] as Int?).map { bounded($0) })
+        sample.largestDepth = bounded(row[2])
+        sample.growth.accepted = bounded(row[3])
+        sample.growth.applied = bounded(row[4])
+        sample.growth.collapsed = bounded(row[5])
+        sample.growth.discarded = bounded(row[6])
         for (name, count) in JSONList.counts(row[7]) {
             guard let cause = Sample.FailureCause(rawValue: name) else { continue }
             sample.growth.failures[cause] = Int(count)
@@ -87,12 +95,13 @@ extension JSONList {
         text(counts.map { "\($0.key.rawValue) \($0.value)" }.sorted())
     }
 
-    /// Reads an array of "name count". What is not readable, since the store is damaged, is left out.
+    /// Reads an array of "name count". What is not readable, since the store is damaged, is left out, and a
+    /// count is at most ``StoreLimits/largestSampledNumber``.
     static func counts(_ text: String) -> [(name: String, count: Int64)] {
         names(text).compactMap { pair in
             let parts = pair.split(separator: " ")
             guard parts.count == 2, let count = Int64(parts[1]), count >= 0 else { return nil }
-            return (String(parts[0]), count)
+            return (String(parts[0]), min(count, Int64(StoreLimits.largestSampledNumber)))
         }
     }
 }

@@ -60,11 +60,13 @@ struct WriteUndo {
     /// Why undoing an insert must not delete the item; nil if it may.
     ///
     /// 1. The backend had the item already: the insert was refused for that, or sent as an update.
-    /// 2. Attempts of the insert are no longer kept, so this is not known.
+    /// 2. The insert's operation or its attempts are no longer kept, so this is not known.
     private func refusalOfDelete(_ change: WrittenChange) throws -> String? {
-        guard let id = change.operationID, let operation = try queue.operation(id: id) else {
-            return nil
-        }
+        guard let id = change.operationID else { return nil }
+        let notKnown =
+            "The requests of this change are no longer kept (keep-attempts), so the backend may have had "
+            + "the item before. Delete it instead."
+        guard let operation = try queue.operation(id: id) else { return notKnown }
         let collision = try transaction.integer(
             """
             SELECT 1 FROM attempts
@@ -76,10 +78,7 @@ struct WriteUndo {
         }
         let kept = try transaction.integer(
             "SELECT count(*) FROM attempts WHERE operation = ?", [operation.seq])
-        guard Int(kept ?? 0) < operation.attempts else { return nil }
-        return
-            "The requests of this change are no longer kept (keep-attempts), so the backend may have had "
-            + "the item before. Delete it instead."
+        return Int(kept ?? 0) < operation.attempts ? notKnown : nil
     }
 
     /// The row that the change resulted in: on the backend if it was sent, else locally. The backend may

@@ -20,6 +20,9 @@ struct ItemRow {
     var serverUpdatedAt: String?
     var serverCreatedAt: String?
     var serverDeleted: Bool
+    /// Raw `updatedAt` of the row that a delete of this store removed from the backend; empty where it had
+    /// none. Nil where the backend has given the item since.
+    var deletedAfter: String?
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
     /// The change counter at the last push outcome.
@@ -41,8 +44,8 @@ struct ItemRow {
     /// The columns in the order in which ``init(_:idKind:)`` reads them.
     static let select = """
         SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
-          server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at
-          FROM items
+          server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at,
+          deleted_after FROM items
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
@@ -74,6 +77,7 @@ struct ItemRow {
         settledAt = row[12]
         pending = row[13]
         serverCreatedAt = row[14]
+        deletedAfter = row[15]
     }
 
     /// The item as a client sees it.
@@ -94,10 +98,16 @@ struct ItemRow {
     /// The backend's columns of a row without local changes; nil when it has none.
     var known: Columns? { deleted && !serverDeleted ? nil : columns }
 
+    /// ``deletedAfter`` while it holds: the backend has given nothing of the item since the delete.
+    var currentDeletedAfter: String? {
+        let isGiven = serverVersion != nil || serverUpdatedAt != nil || serverDeleted
+        return isGiven || !deleted && pending == nil ? nil : deletedAfter
+    }
+
     /// Becomes an item that the backend has never had.
     mutating func forgetBackend() {
         (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
-        serverCreatedAt = nil
+        (serverCreatedAt, deletedAfter) = (nil, nil)
         (serverDeleted, settledAt) = (false, 0)
     }
 

@@ -41,26 +41,28 @@ struct ItemTable {
                 """
                 UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
                   deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
-                  shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?
+                  shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?,
+                  deleted_after = ?
                 WHERE rowid = ?
                 """,
                 [
                     row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
                     row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
-                    row.settledAt, row.pending, row.serverCreatedAt, rowID,
+                    row.settledAt, row.pending, row.serverCreatedAt, row.currentDeletedAfter, rowID,
                 ])
         } else {
             try transaction.run(
                 """
                 INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
                   server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
-                  pending, server_created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  pending, server_created_at, deleted_after)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
                     row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
                     row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
-                    row.serverCreatedAt,
+                    row.serverCreatedAt, row.currentDeletedAfter,
                 ])
             row.rowID = transaction.db.insertedRowID
         }
@@ -112,7 +114,9 @@ struct ItemTable {
         row.deleted = true
         row.serverVersion = nil
         row.serverUpdatedAt = nil
+        row.serverCreatedAt = nil
         row.serverDeleted = false
+        row.deletedAfter = nil
         try restamp(&row, from: before)
         return true
     }

@@ -12,19 +12,24 @@ public struct ServerRow: Sendable, Hashable {
     public var updatedAt: String?
     /// The backend's own text; nil where it gave none.
     public var version: String?
-    /// Whether the backend keeps it marked as deleted.
+    /// Whether the backend keeps it marked as deleted, or this store has deleted it there.
     public var deleted: Bool
+    /// Whether this store has deleted it, and the backend has given nothing of it since. Then the texts are
+    /// those of the row before, and the deletion is later than ``updatedAt``.
+    public var deletedSince: Bool
 }
 
 /// The backend's rows of a table as they are known here, without what clients have changed since.
 ///
-/// A row with open operations is the one beside them. A row that the backend never had, or has no more, is
-/// none of them.
+/// A row with open operations is the one beside them. A row that this store has deleted there is one of them,
+/// as long as its tombstone is kept. A row that the backend never had, or that it has not given any more for
+/// another reason, is none: it may have left a query only.
 struct ServerRows {
     let transaction: Transaction
 
     private static let condition = """
-        table_id = ? AND (pending IS NULL AND (deleted = 0 OR server_deleted = 1)
+        table_id = ?
+          AND (pending IS NULL AND (deleted = 0 OR server_deleted = 1 OR deleted_after IS NOT NULL)
           OR pending IS NOT NULL AND shadow_columns IS NOT NULL)
         """
 
@@ -44,16 +49,20 @@ struct ServerRows {
     }
 
     private static func row(_ row: ItemRow) -> ServerRow {
-        ServerRow(
+        let isDeletedSince = row.pending == nil && row.deletedAfter != nil
+        let before = row.deletedAfter.flatMap { $0.isEmpty ? nil : $0 }
+        return ServerRow(
             id: row.id, columns: (row.pending == nil ? row.columns : row.shadow) ?? Columns(),
-            createdAt: row.serverCreatedAt, updatedAt: row.serverUpdatedAt,
-            version: row.serverVersion, deleted: row.serverDeleted)
+            createdAt: row.serverCreatedAt,
+            updatedAt: isDeletedSince ? before : row.serverUpdatedAt,
+            version: row.serverVersion, deleted: isDeletedSince || row.serverDeleted,
+            deletedSince: isDeletedSince)
     }
 }
 
 extension Store {
-    /// A page of the backend's rows of a table as they are known here, in the order of the ids' bytes; nil when
-    /// there is no such table.
+    /// A page of the backend's rows of a table as they are known here, in the order of the ids' bytes; nil
+    /// when there is no such table.
     /// - Parameters:
     ///   - after: the id before the first one; nil for the beginning.
     ///   - limit: the most rows of the page, bounded by ``StoreLimits/operatorPage``.

@@ -134,6 +134,7 @@ struct Settling {
         if operation.kind == .delete, successors.isEmpty {
             row.columns = row.shadow ?? row.columns
         }
+        if operation.kind == .delete { row.deletedAfter = row.serverUpdatedAt ?? "" }
         try rebase.move(
             &row, successors, onto: server,
             after: ChainJudge.Predecessor(

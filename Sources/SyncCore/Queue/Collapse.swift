@@ -120,7 +120,7 @@ enum CollapseDecision: Sendable, Hashable {
     case change(to: OperationKind)
     /// Close the pending operation: the write undoes it.
     case cancel
-    /// The item is already as the write wants it: no operation is needed.
+    /// The item is already as the write would make it: no operation is needed.
     case nothing
     /// Refuse the write.
     case refuse(CollapseRefusal)

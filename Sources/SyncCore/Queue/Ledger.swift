@@ -53,11 +53,13 @@ struct LedgerTable {
     let transaction: Transaction
 
     /// The counts of every accepted write.
+    /// - Throws: ``StoreError/damaged(_:)`` for a count beyond ``StoreLimits/largestCount``, which only
+    ///   another program can have written: sums of such counts would stop the process.
     func read() throws -> Ledger {
         let found = try transaction.all("SELECT name, value FROM ledger") { row in
-            (row[0] as String, row[1] as Int64)
+            (row[0] as String, try Self.checked(row[1]))
         }
-        let counters = Dictionary(uniqueKeysWithValues: found)
+        let counters = Dictionary(found, uniquingKeysWith: { $1 })
         return Ledger(
             accepted: counters["accepted"] ?? 0, applied: counters["done"] ?? 0,
             collapsed: counters["collapsed"] ?? 0, discarded: counters["discarded"] ?? 0,
@@ -75,12 +77,20 @@ struct LedgerTable {
         }
     }
 
+    private static func checked(_ count: Int64) throws -> Int64 {
+        guard (-StoreLimits.largestCount...StoreLimits.largestCount).contains(count) else {
+            throw StoreError.damaged("A counter has a value that none can have.")
+        }
+        return count
+    }
+
     /// The number of operations in each open state.
+    /// - Throws: as ``read()`` does.
     func queueCounts() throws -> QueueCounts {
         var counts = QueueCounts()
         let found = try transaction.all("SELECT state, sum(count) FROM state_counts GROUP BY state")
         { row in
-            (state: OperationState(rawValue: row[0]), count: row[1] as Int)
+            (state: OperationState(rawValue: row[0]), count: Int(try Self.checked(row[1])))
         }
         for (state, count) in found {
             switch state {

@@ -46,19 +46,19 @@ extension Store {
     /// returns when it is on disk. A cancelled task does not stop it: bookkeeping is finished.
     /// - Parameters:
     ///   - inBudget: true for what only brings rows, which ends where the budget ends.
-    ///   - body: runs a second time where there was no room for the first.
+    ///   - body: runs a second time where the budget refused the first.
     func write<T: Sendable>(
         inBudget: Bool = false, _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
         try Self.value(await writer.write(inBudget: inBudget, body))
     }
 
-    /// What a write would give: it is run, and rolled back.
+    /// What a write would give: it is run, and rolled back. Nothing is removed for it from a full store.
     func preview<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
         let (values, value) = AsyncStream<T>.makeStream()
-        let result = await writer.write { transaction throws -> Void in
+        let result = await writer.write(removesRows: false) { transaction throws -> Void in
             value.yield(try body(transaction))
             throw RolledBack()
         }

@@ -86,5 +86,6 @@ extension Migrations {
     static let present = Migrations(steps: [
         Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self)),
         Step(version: 2, sql: String(decoding: PackageResources.Schema2_sql, as: UTF8.self)),
+        Step(version: 3, sql: String(decoding: PackageResources.Schema3_sql, as: UTF8.self)),
     ])
 }

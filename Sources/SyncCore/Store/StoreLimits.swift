@@ -36,8 +36,14 @@ public enum StoreLimits {
     public static let tombstoneSeconds: Int64 = 90 * 86_400
     /// Bytes of a row beside its texts, for the limits of history and attempts.
     static let rowOverheadBytes = 60
+    /// The largest count of writes or operations that a store can have. JSON's numbers are exact up to
+    /// here, and sums of counts stay far from overflow.
+    static let largestCount: Int64 = 1 << 53
     /// Days that samples are kept.
     public static let sampleDays = 7
+    /// The largest number that a sample can have. The sum of as many samples as a file can hold stays far
+    /// from overflow.
+    static let largestSampledNumber = 1 << 36
     /// Rows of each kind that one sweep removes, so that it never holds up a write for long.
     public static let sweepRows = 1_000
     /// Sweeps that one maintenance makes at most, while expired rows are left.

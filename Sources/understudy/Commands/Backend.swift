@@ -11,8 +11,8 @@ struct Backend: AsyncParsableCommand {
         abstract: "Run a backend: to try things out, or for a site.",
         discussion: """
             With --access-file it verifies users' tokens, and may listen on other addresses than \
-            loopback ones. Without it, it is the reference backend, which takes everybody for whom \
-            they say they are. SIGHUP reads the access file, its keys and the certificate again.
+            loopback ones. Without it, it is the reference backend, which accepts every token. SIGHUP \
+            reads the access file, its keys and the certificate again.
 
               understudy backend --listen 0.0.0.0:443 --tls-certificate site.pem --tls-key site.key \
             --access-file access.json --admin-token-file admin.token --table todos:per-user
@@ -101,7 +101,7 @@ struct Backend: AsyncParsableCommand {
         lifetime.onHangUp = {
             manager.notify(
                 "RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
-            await reload(backend, log)
+            await reload(backend, log, started: sources)
             manager.notify("READY=1")
         }
         // The manager may send a signal from now on, and each is trapped.
@@ -109,13 +109,26 @@ struct Backend: AsyncParsableCommand {
         try await lifetime.run()
     }
 
-    private func reload(_ backend: RunningBackend, _ log: ProcessLog) async {
+    /// Applies what a SIGHUP applies, and logs which other settings differ from those of the start. If a value
+    /// is invalid, nothing changes.
+    private func reload(
+        _ backend: RunningBackend, _ log: ProcessLog, started: Sources
+    ) async {
         do {
             let sources = try sources()
             let logging = try ProcessLog.Choice(sources)
-            try await backend.reload(BackendSecurity(sources))
+            let security = try BackendSecurity(sources)
+            // Settings that wait for a restart must be valid too: that restart would fail.
+            _ = try BackendServeConfiguration(sources, verifiesTokens: security.access != nil)
+            try await backend.reload(security)
             log.choice = logging
-            log.logger.notice("keys and certificate read again")
+            let waiting = ServeSetting.ofBackend.filter { setting in
+                !BackendSecurity.reloadable.contains(setting.name)
+                    && started.texts(setting) != sources.texts(setting)
+            }.map(\.name)
+            log.logger.notice(
+                "keys and certificate read again",
+                metadata: ["waitsForRestart": "\(waiting.joined(separator: " "))"])
         } catch {
             log.logger.error("keys and certificate kept", metadata: ["problem": "\(error)"])
         }

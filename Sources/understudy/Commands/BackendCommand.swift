@@ -9,13 +9,14 @@ struct BackendCommand: AsyncParsableCommand {
         abstract: "Run a backend, or move rows into it.",
         discussion: """
             Without a subcommand it runs: `understudy backend --listen 127.0.0.1:8081` is \
-            `understudy backend run --listen 127.0.0.1:8081`. docs/SITE.md tells how a site moves in.
+            `understudy backend run --listen 127.0.0.1:8081`, and `understudy backend run --help` lists \
+            its options. docs/SITE.md tells how a site moves in.
             """,
         subcommands: [Backend.self, BackendImport.self, BackendCopy.self],
         defaultSubcommand: Backend.self)
 }
 
-/// Where the rows of a backend are.
+/// Which backend rows move into.
 struct BackendPlaceOptions: ParsableArguments {
     @Option(
         help: "The backend's data folder. (default: understudy-backend in ~/.local/share)",
@@ -33,6 +34,13 @@ struct BackendPlaceOptions: ParsableArguments {
             it is)
             """, completion: .file())
     var config: String?
+
+    @Flag(
+        help: """
+            Clients sync with this backend already: rows get new stamps, so that they learn of \
+            them. A table that clients have written to is taken so in any case.
+            """)
+    var inUse = false
 
     /// The settings of the backend: the flags, the environment, and its configuration file.
     func sources() throws(StartProblem) -> Sources {

@@ -62,21 +62,14 @@ struct BackendCopy: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The folder in which the copy keeps how far it is. \
-            (default: understudy-copy in ~/.local/share)
+            The folder in which the copy keeps how far it is. The copy of another user's rows needs \
+            one of its own. (default: understudy-copy in ~/.local/share)
             """, valueName: "folder"), completion: .directory)
     var work: String?
 
     @OptionGroup var connection: BackendConnectionOptions
 
     @OptionGroup var place: BackendPlaceOptions
-
-    @Flag(
-        help: """
-            Clients sync with this backend already: rows get new stamps, so that they learn of \
-            them. A table that clients have written to is taken so in any case.
-            """)
-    var inUse = false
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -103,7 +96,7 @@ struct BackendCopy: AsyncParsableCommand {
         let log = try ProcessLog(sources)
         let opened = try OpenedBackend(place.sources())
         defer { opened.close() }
-        var copier = BackendCopier(backend: opened.backend, isInUse: inUse)
+        var copier = BackendCopier(backend: opened.backend, isInUse: place.inUse)
         try await old.whileOpen(log: log.logger) { engine, store throws(StartProblem) in
             for table in tables { try await copier.copy(table, engine, store) }
         }
@@ -133,8 +126,8 @@ struct BackendCopy: AsyncParsableCommand {
                     ServeConfiguration.applicationKey(file:)),
                 fields: try fields(), connection: connection, folder: folder,
                 pageRows: try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
+        } catch {
+            throw StartProblem(reading: error)
         }
     }
 

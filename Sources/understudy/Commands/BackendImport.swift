@@ -27,13 +27,6 @@ struct BackendImport: AsyncParsableCommand {
 
     @OptionGroup var place: BackendPlaceOptions
 
-    @Flag(
-        help: """
-            Clients sync with this backend already: rows get new stamps, so that they learn of \
-            them. A table that clients have written to is taken so in any case.
-            """)
-    var inUse = false
-
     @Option(
         help: ArgumentHelp(
             """
@@ -67,7 +60,7 @@ struct BackendImport: AsyncParsableCommand {
         let opened = try OpenedBackend(place.sources())
         defer { opened.close() }
         var importer = BackendImporter(
-            backend: opened.backend, isInUse: inUse, isRehearsal: dryRun,
+            backend: opened.backend, isInUse: place.inUse, isRehearsal: dryRun,
             owner: owner.map { ExportOwner(user: $0, column: ownerColumn, tables: ownedTable) })
         for file in files { try await importer.take(file) }
         if json {

@@ -105,21 +105,12 @@ struct BackendServeOptions: ParsableArguments {
         help: "Whether it listens without TLS where other machines reach it. (default: no)")
     var allowPlainHttp: Bool?
 
-    @Option(
-        help: """
-            The least that the log says: trace to critical; debug: each request. (default: notice)
-            """)
-    var logLevel: String?
-
-    @Option(
-        help: "How the log is written: auto, text or json. (default: auto)",
-        completion: .words(of: LogFormat.self))
-    var logFormat: String?
+    @OptionGroup var log: LogOptions
 
     /// The flags by the names of their settings.
     var flags: [String: [String]] {
         func list(_ value: String?) -> [String] { value.map { [$0] } ?? [] }
-        return [
+        let own: [String: [String]] = [
             Settings.anyListen.name: list(listen), Settings.backendData.name: list(data),
             Settings.database.name: list(database), Settings.flavour.name: list(flavour),
             Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
@@ -131,8 +122,8 @@ struct BackendServeOptions: ParsableArguments {
             Settings.defaultAccess.name: list(defaultAccess),
             Settings.certificate.name: list(tlsCertificate),
             Settings.certificateKey.name: list(tlsKey),
-            Settings.servePlainHTTP.name: allowPlainHttp.map { [$0 ? "yes" : "no"] } ?? [],
-            Settings.logLevel.name: list(logLevel), Settings.logFormat.name: list(logFormat),
+            Settings.servePlainHTTP.name: allowPlainHttp.texts,
         ]
+        return own.merging(log.flags) { $1 }
     }
 }

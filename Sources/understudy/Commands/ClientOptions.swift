@@ -41,12 +41,8 @@ struct ClientOptions: ParsableArguments {
     func folder() throws(StartProblem) -> DataFolder {
         do {
             if let folder = try sources().value(Settings.data) { return folder }
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(reading: error)
         }
         return try DataFolder.standard(
             name: "understudy", environment: ThisProcess.environment)

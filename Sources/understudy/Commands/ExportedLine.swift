@@ -62,12 +62,16 @@ enum ExportedLine {
         guard let deleted = members["deleted"]?.value.bool else {
             throw Fault(words: "does not say whether the row is deleted")
         }
+        var updatedAt = try instant(members, "updatedAt")
+        // The deletion was later than this. A row that is later still was changed after it.
+        if members["deletedSince"]?.value.bool == true {
+            updatedAt = updatedAt.map { Instant(ticks: $0.ticks + 1) }
+        }
         return .row(
             table, kind,
             MovedRow(
-                id: id, columns: columns, createdAt: instant(members, "createdAt"),
-                updatedAt: instant(members, "updatedAt"), version: members["version"]?.string,
-                deleted: deleted))
+                id: id, columns: columns, createdAt: try instant(members, "createdAt"),
+                updatedAt: updatedAt, version: try text(members, "version"), deleted: deleted))
     }
 
     private static func count(_ members: Columns, _ name: String) -> Int? {
@@ -81,8 +85,15 @@ enum ExportedLine {
         }
     }
 
-    /// The instant in full precision, 100 ns; nil where the backend said none, or something that is no time.
-    private static func instant(_ members: Columns, _ name: String) -> Instant? {
-        members[name]?.string.flatMap { Instant(parsing: $0) }
+    /// The text of a member; nil where the backend said none.
+    private static func text(_ members: Columns, _ name: String) throws(Fault) -> String? {
+        guard let value = members[name]?.value, value != .null else { return nil }
+        guard let text = value.string else { throw Fault(words: "has a \(name) that is no text") }
+        return text
+    }
+
+    /// The instant in full precision, 100 ns; nil where the backend said none, or a text that is no time.
+    private static func instant(_ members: Columns, _ name: String) throws(Fault) -> Instant? {
+        try text(members, name).flatMap { Instant(parsing: $0) }
     }
 }

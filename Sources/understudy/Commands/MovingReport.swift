@@ -95,7 +95,7 @@ struct MovingReport {
         case .undecided:
             "differs from the row here, and no stamp says which is newer; that one stays."
         case .changedHere: "was changed here since it came; that row stays."
-        case .deletedHere: "was deleted here for good since it came; it stays away."
+        case .deletedHere: "was deleted here for good; it stays away."
         case .added, .replaced, .same, .older: outcome.rawValue
         }
     }

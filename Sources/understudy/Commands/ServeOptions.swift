@@ -48,16 +48,7 @@ struct ServeOptions: ParsableArguments {
             valueName: "generation"))
     var defaultGeneration: String?
 
-    @Option(
-        help: """
-            The least that the log says: trace to critical; debug: each request. (default: notice)
-            """)
-    var logLevel: String?
-
-    @Option(
-        help: "How the log is written: auto, text or json. (default: auto)",
-        completion: .words(of: LogFormat.self))
-    var logFormat: String?
+    @OptionGroup var log: LogOptions
 
     @Option(
         help: ArgumentHelp(
@@ -85,7 +76,7 @@ struct ServeOptions: ParsableArguments {
 
     /// The flags by the names of their settings.
     var flags: [String: [String]] {
-        [
+        let own: [String: [String]] = [
             Settings.listen.name: listen.map { [$0] } ?? [],
             Settings.data.name: data.map { [$0] } ?? [],
             Settings.sync.name: sync.map { [$0] } ?? [], Settings.table.name: table,
@@ -93,12 +84,34 @@ struct ServeOptions: ParsableArguments {
             Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
             Settings.forwardHeader.name: forwardHeader,
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
-            Settings.logLevel.name: logLevel.map { [$0] } ?? [],
-            Settings.logFormat.name: logFormat.map { [$0] } ?? [],
             Settings.parallelism.name: parallelism.map { [$0] } ?? [],
             Settings.pageSize.name: pageSize.map { [$0] } ?? [],
             Settings.strictSDK.name: strictSDK.texts,
-        ].merging(access.flags) { $1 }.merging(keeping.flags) { $1 }
+        ]
+        return own.merging(log.flags) { $1 }.merging(access.flags) { $1 }
+            .merging(keeping.flags) { $1 }
+    }
+}
+
+/// The options on the log.
+struct LogOptions: ParsableArguments {
+    @Option(
+        help: """
+            The least that the log says: trace to critical; debug: each request. (default: notice)
+            """)
+    var logLevel: String?
+
+    @Option(
+        help: "How the log is written: auto, text or json. (default: auto)",
+        completion: .words(of: LogFormat.self))
+    var logFormat: String?
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        [
+            Settings.logLevel.name: logLevel.map { [$0] } ?? [],
+            Settings.logFormat.name: logFormat.map { [$0] } ?? [],
+        ]
     }
 }
 
@@ -205,5 +218,5 @@ struct BackendConnectionOptions: ParsableArguments {
 
 extension Bool? {
     /// A flag as the texts of its setting; none if it is not given.
-    fileprivate var texts: [String] { map { [$0 ? "yes" : "no"] } ?? [] }
+    var texts: [String] { map { [$0 ? "yes" : "no"] } ?? [] }
 }

@@ -1,6 +1,7 @@
 import Backend
 import HTTPServer
 import Proxy
+import TablesProtocol
 
 /// What protects `understudy backend`: the users' tokens, and the certificate. SIGHUP reads it anew.
 struct BackendSecurity: Sendable {
@@ -20,19 +21,17 @@ struct BackendSecurity: Sendable {
         do {
             access = try Self.access(sources)
             certificate = try Self.certificate(sources)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(reading: error)
         }
     }
 
     private static func access(_ sources: Sources) throws -> BackendAccess? {
         guard let path = try sources.value(Settings.accessFile) else {
             if try sources.value(Settings.adminTokenFile) != nil {
-                throw StartProblem("--admin-token-file is of use with --access-file alone.")
+                throw StartProblem(
+                    "--admin-token-file has an effect only with --access-file. Add that, or take it "
+                        + "out.")
             }
             return nil
         }
@@ -41,13 +40,20 @@ struct BackendSecurity: Sendable {
                 "--access-file needs --admin-token-file: a file with the token of the administrator "
                     + "in its first line, such as `openssl rand -hex 32` makes.")
         }
-        let lines = String(decoding: try bytes(tokenPath), as: UTF8.self).split(
-            whereSeparator: \.isNewline)
+        let token = try bytes(tokenPath, naming: "with --admin-token-file", isSecret: true)
+            .prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let text = try bytes(path, naming: "with --access-file")
+        // Of the files that it names only this site's key is a secret: JWK sets are public.
+        let ownKey = (try? JSONValue(parsing: text))?["own"]?["keyFile"]?.string
         let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
         do {
             return try BackendAccess(
-                parsing: try bytes(path), adminToken: lines.first.map(String.init) ?? ""
-            ) { name in try bytes(name.hasPrefix("/") ? name : "\(folder)/\(name)") }
+                parsing: text, adminToken: String(decoding: token, as: UTF8.self)
+            ) { name in
+                try bytes(
+                    name.hasPrefix("/") ? name : "\(folder)/\(name)", naming: "in \(path)",
+                    isSecret: name == ownKey)
+            }
         } catch let problem as AccessProblem {
             throw StartProblem("\(path) cannot be used. \(problem)")
         }
@@ -61,13 +67,32 @@ struct BackendSecurity: Sendable {
             throw StartProblem("--tls-certificate and --tls-key go together: say both.")
         }
         return ServerCertificate(
-            chain: String(decoding: try bytes(chain), as: UTF8.self),
-            key: String(decoding: try bytes(key), as: UTF8.self))
+            chain: String(
+                decoding: try bytes(chain, naming: "with --tls-certificate"), as: UTF8.self),
+            key: String(
+                decoding: try bytes(key, naming: "with --tls-key", isSecret: true), as: UTF8.self))
     }
 
-    private static func bytes(_ path: String) throws -> [UInt8] {
-        guard let bytes = try Files.read(path) else {
+    /// The bytes of a file that decides who gets rows and tokens.
+    /// - Parameter naming: how a copy of it is named, as the end of a sentence.
+    /// - Throws: ``StartProblem`` where other users can change it, or can read it though it is a secret.
+    private static func bytes(
+        _ path: String, naming: String, isSecret: Bool = false
+    ) throws -> [UInt8] {
+        guard let file = try InputFile(path) else {
             throw StartProblem("There is no file \(path).")
+        }
+        let status = file.status
+        if let fault = status.changeFault(
+            path, path: path, naming: naming, user: ThisProcess.user)
+        {
+            throw StartProblem(fault)
+        }
+        if isSecret, let fault = status.secretFault(path: path) { throw StartProblem(fault) }
+        guard let bytes = try file.bytes(atMost: Limits.accessFileBytes) else {
+            throw StartProblem(
+                "\(path) has more than \(Limits.accessFileBytes >> 20) MiB. Name the right file "
+                    + "\(naming).")
         }
         return bytes
     }
@@ -77,9 +102,9 @@ struct BackendSecurity: Sendable {
         if address.isLoopback { return }
         if access == nil {
             throw StartProblem(
-                "\(address) is open to other machines, and the reference backend takes everybody "
-                    + "for whom they say they are. Say whose tokens are good with --access-file, or "
-                    + "listen on a loopback address.")
+                "\(address) is open to other machines, and the reference backend accepts every "
+                    + "token. Say whose tokens are good with --access-file, or listen on a loopback "
+                    + "address.")
         }
         if certificate == nil, !allowsPlainHTTP {
             throw StartProblem(

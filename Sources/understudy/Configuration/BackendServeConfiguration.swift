@@ -23,12 +23,8 @@ struct BackendServeConfiguration: Sendable {
     init(_ sources: Sources, verifiesTokens: Bool) throws(StartProblem) {
         do {
             try self.init(reading: sources, verifiesTokens)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(reading: error)
         }
     }
 
@@ -102,7 +98,7 @@ struct BackendServeConfiguration: Sendable {
 
     private static func needsAccess(_ what: String) -> StartProblem {
         StartProblem(
-            "\(what) says who may do what, for which users' tokens have to be verified: say whose "
-                + "with --access-file.")
+            "\(what) says who may do what, so users' tokens have to be verified. Say whose tokens "
+                + "are good with --access-file.")
     }
 }

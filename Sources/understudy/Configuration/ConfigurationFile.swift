@@ -106,29 +106,16 @@ struct ConfigurationFile: Sendable, Hashable {
             }
             return try ConfigurationFile(
                 path: path, text: String(decoding: bytes, as: UTF8.self), for: kind)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(reading: error)
         }
     }
 
     /// Why a configuration file cannot be trusted; nil if it can. It decides which server gets the rows and
     /// tokens of clients, so only this user and root may be able to write it.
     static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
-        if status.owner != user && status.owner != 0 {
-            return
-                "The configuration file \(path) belongs to another user. Read it, then name a copy "
-                + "of your own with --config."
-        }
-        if status.permissions & 0o022 != 0 {
-            return
-                "The configuration file \(path) can be changed by other users. Read it, then close "
-                + "it with: chmod go-w '\(path)'"
-        }
-        return nil
+        status.changeFault(
+            "The configuration file \(path)", path: path, naming: "with --config", user: user)
     }
 
     /// The default path by the XDG rules; nil without a home folder.

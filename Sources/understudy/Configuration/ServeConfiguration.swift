@@ -26,12 +26,8 @@ struct ServeConfiguration: Sendable {
             }
             try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
             try backendConnection.check(backend)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(reading: error)
         }
     }
 
@@ -53,12 +49,8 @@ struct ServeConfiguration: Sendable {
             proxy.dashboardPort = dashboard?.port
             socket = try sources.value(Settings.socket)
             backendConnection = try BackendConnection(sources)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(reading: error)
         }
     }
 

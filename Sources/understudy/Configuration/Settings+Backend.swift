@@ -65,14 +65,14 @@ extension Settings {
     static let drain = wholeNumber(
         "drain", in: 0...Limits.drainSecondsMax,
         about: SettingText(
-            "Seconds from SIGTERM, in which readyz is 503 and requests are answered, to the stop.",
+            "Seconds from SIGTERM to the stop. In them requests are answered, and readyz is 503.",
             standard: "5 with access-file, otherwise 0", example: "10"))
 
     static let accessFile = path(
         "access-file",
         about: SettingText(
             "The JSON file that says whose tokens are good.",
-            standard: "none; it takes everybody for whom they say they are",
+            standard: "none; every token is accepted",
             example: "/etc/understudy/access.json"))
 
     static let adminTokenFile = path(

@@ -130,3 +130,14 @@ struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible 
     /// The problem as the reason of a failed start.
     var startProblem: StartProblem { StartProblem(description, .usage) }
 }
+
+extension StartProblem {
+    /// An error of reading settings as the reason of a failed start.
+    init(reading error: any Error) {
+        switch error {
+        case let problem as StartProblem: self = problem
+        case let problem as ConfigurationProblem: self = problem.startProblem
+        default: self.init("\(error)")
+        }
+    }
+}

@@ -152,6 +152,25 @@ import Testing
         #expect(try client.send("OPTIONS", "/tables/todos").status == 200)
     }
 
+    @Test func `a page of an allowed origin can read a refusal`() throws {
+        let client = try Site.client(TableOptions(signedIn: [.read]))
+        let requests: [(path: String, fields: [String: String])] = [
+            ("/tables/todos", ["X-ZUMO-AUTH": "nonsense"]), ("/tables/todos", [:]),
+            ("/-/effects", [:]),
+        ]
+        for request in requests {
+            for (origin, allowed) in [
+                ("http://localhost:8000", "http://localhost:8000"), ("https://other.example", nil),
+            ] as [(String, String?)] {
+                let fields = request.fields.merging(["Origin": origin]) { $1 }
+                let answer = try client.send("GET", request.path, nil, fields)
+                #expect(answer.status == 401, "\(request.path)")
+                #expect(
+                    answer.field("Access-Control-Allow-Origin") == allowed, "\(request.path)")
+            }
+        }
+    }
+
     @Test(arguments: [BackendFlavour.mobileServices, .mobileApps])
     func `a stored table that no setting names is not there`(flavour: BackendFlavour) throws {
         var options = BackendOptions(flavour: flavour)

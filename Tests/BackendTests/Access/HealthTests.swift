@@ -101,8 +101,13 @@ import Testing
         #expect(meter.all[.init(table: "(other)", verb: "read", status: 401)]?.count == 1000)
         #expect(meter.all.count == 4)
         for number in 0..<1000 {
+            meter.add(try call("OPTIONS", "/tables/p\(number)"), status: 200, seconds: 0)
+        }
+        #expect(meter.all[.init(table: "(other)", verb: "other", status: 200)]?.count == 1000)
+        #expect(meter.all.count == 5)
+        for number in 0..<1000 {
             meter.add(try call("GET", "/tables/t\(number)"), status: 200, seconds: 0)
         }
-        #expect(Set(meter.all.keys.map(\.table)).count <= Limits.meteredTables + 1)
+        #expect(Set(meter.all.keys.map(\.table)).count == Limits.meteredTables + 1)
     }
 }

@@ -42,6 +42,9 @@ import Testing
         gone.row = nil
         #expect(MoveOutcome.decide(row, over: gone, from: .export) == .deletedHere)
         #expect(MoveOutcome.decide(row, over: gone, from: .backend) == .deletedHere)
+        let own = Standing(hasEffects: true)
+        #expect(MoveOutcome.decide(row, over: own, from: .export) == .deletedHere)
+        #expect(MoveOutcome.decide(row, over: own, from: .backend) == .deletedHere)
     }
 
     @Test func `the newer of two versions wins by 100 ns, in whichever order they come`() {

@@ -131,6 +131,25 @@ import Testing
     }
 
     @Test(arguments: StorageUnderTest.all)
+    func `a row that never came, and that a client has deleted for good, stays away`(
+        kind: StorageUnderTest
+    ) throws {
+        let table = try TableUnderTest(kind)
+        let own = try table.insert("own")
+        #expect(try table.storage.remove([own], from: table.name, table.write()))
+        let there = ["own", "new"].map {
+            MovedRow(id: $0, columns: Columns(), updatedAt: .latest, version: "1")
+        }
+        let standings = try table.storage.standing(of: there.map(\.itemID), in: table.name)
+        let areDeleted = there.map { standings[$0.itemID]?.isDeletedForGood ?? false }
+        #expect(areDeleted == [true, false])
+        let outcomes = try table.storage.move(
+            there, into: table.name, creating: table.options, Self.move())
+        #expect(outcomes == [.deletedHere, .added])
+        #expect(try table.storage.rows(in: table.name).map(\.id) == ["new"])
+    }
+
+    @Test(arguments: StorageUnderTest.all)
     func `filters and lists find what came, by any spelling of a column`(
         kind: StorageUnderTest
     ) throws {

@@ -29,6 +29,31 @@ import Testing
         #expect(isQueuedAgain)
     }
 
+    @Test(.ends) func `a connection that was lost takes the idle ones of its server along`() throws
+    {
+        let application = "pool-\(PostgreSQLServer.newSchema())"
+        let url = try PostgreSQLServer.url()
+        let killer = try PostgreSQLPool(url, schema: "public")
+        let pool = try PostgreSQLPool("\(url)&application_name=\(application)", schema: "public")
+        let one = "SELECT 1"
+        // Two connections, which are idle afterwards.
+        try pool.withConnection { first in
+            try first.run(one)
+            try pool.withConnection { second in _ = try second.run(one) }
+        }
+        let ended = try killer.withConnection { connection in
+            try connection.run(
+                """
+                SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                WHERE application_name = $1::text
+                """, [.text(application)])
+        }
+        #expect(ended.count == 2)
+        #expect(throws: PostgreSQLError.self) { try pool.withConnection { try $0.run(one) } }
+        let answer = try pool.withConnection { try $0.run(one) }
+        #expect(answer.count == 1)
+    }
+
     @Test(.ends) func `too many values are refused, and the connection stays`() throws {
         let pool = try PostgreSQLPool(PostgreSQLServer.url(), schema: "public")
         let values = Array(repeating: PostgreSQLValue.null, count: 65_536)

@@ -16,7 +16,10 @@ import Testing
     {
         let path = "\(FileManager.default.temporaryDirectory.path)/understudy-\(UUID()).sqlite"
         let storage = try SQLiteRowStorage(at: path)
-        try storage.connection.access { try $0.run(script: "PRAGMA user_version = 99") }
+        // A newer schema without one of today's tables.
+        try storage.connection.access {
+            try $0.run(script: "DROP TABLE arrivals; PRAGMA user_version = 99")
+        }
         let problem = #expect(throws: NewerSchema.self) { try SQLiteRowStorage(at: path) }
         #expect(
             problem?.description
@@ -24,6 +27,10 @@ import Testing
                 + "\(Schema.version). Install the version that made it so, or a newer one.")
         let version = try storage.connection.access { try $0.integer("PRAGMA user_version") }
         #expect(version == 99)
+        let tables = try storage.connection.access {
+            try $0.integer("SELECT count(*) FROM sqlite_master WHERE name = 'arrivals'")
+        }
+        #expect(tables == 0)
     }
 
     @Test func `a file of SQLite without a version is made ready`() throws {

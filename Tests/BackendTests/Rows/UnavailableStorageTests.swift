@@ -1,13 +1,31 @@
 import HTTPMessage
 import HTTPTypes
+import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
 
 @testable import Backend
 
-/// The serving part while its storage cannot answer: 503 with `Retry-After`.
+/// The serving part while its storage cannot answer: 503 with `Retry-After`, or 500 for an error that lasts.
 @Suite struct UnavailableStorageTests {
+    private struct Broken: Error, CustomStringConvertible {
+        let description = "The host db1 holds the text secret."
+    }
+
+    @Test func `the text of an error goes to the operator and not to the client`() throws {
+        let storage = InterruptedStorage(
+            base: try SQLiteRowStorage(), beforeWrite: { throw Broken() })
+        let client = try Client(on: storage)
+        let texts = Mutex<[String]>([])
+        client.backend.onFailure = { text in texts.withLock { $0.append(text) } }
+        let answer = try client.send("POST", "/tables/todos", #"{"id":"a"}"#)
+        #expect(answer.status == 500)
+        #expect(answer.text.contains(Refusal.failed.message), "\(answer.text)")
+        #expect(!answer.text.contains("db1") && !answer.text.contains("secret"))
+        #expect(texts.withLock { $0 } == [Broken().description])
+    }
+
     @Test func `a login, a refresh and a logout are asked to come again`() throws {
         let storage = InterruptedStorage(
             base: try SQLiteRowStorage(),

@@ -31,7 +31,7 @@ import Testing
                 + "(at least \(Int(least)) s), "
                 + "\(result.refused) of \(result.arrivals.reduce(0, +)) requests refused")
         if let folder = Self.environment("FLEET_PICTURES") {
-            let name = "fleet-\(plan.proxies)-\(capacity).svg"
+            let name = "fleet-\(plan.proxies)-\(capacity)-\(plan.outage.components.seconds).svg"
             try FleetPicture(result, plan).svg.write(
                 toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
         }

@@ -202,6 +202,32 @@ import Testing
         #expect(growth.failures == [.noAnswer: 1])
     }
 
+    @Test func `the numbers of a file that another program wrote are bounded, so that they add up`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        let most = Int64.max
+        let row = """
+            \(most), \(most), \(most), \(most), \(most), \(most), '["refused \(most)"]', \(most), \(most),
+            \(most), '["0 \(most)", "68 \(most)"]', '["online \(most)"]'
+            """
+        try await fixture.store.write { transaction in
+            try transaction.run("UPDATE ledger SET value = ?, sampled = ?", [most, Int64.min])
+            try transaction.run("INSERT INTO failures VALUES ('refused', ?, ?)", [most, -most])
+            try transaction.run("INSERT INTO samples VALUES (60000, \(row)), (120000, \(row))")
+        }
+        let limit = StoreLimits.largestSampledNumber
+        let growth = try await fixture.store.read { try $0.samples.growth() }
+        #expect([growth.accepted, growth.applied, growth.discarded] == [limit, limit, limit])
+        #expect(growth.failures == [.refused: limit])
+        let samples = try await fixture.store.read { try $0.samples.since(.earliest) }
+        let hour = try #require(samples.steps(of: 3600).first)
+        #expect(hour.growth.accepted == 2 * limit && hour.growth.failures == [.refused: 2 * limit])
+        #expect(hour.succeeded == 2 * limit && hour.reach == [.online: 2 * Int64(limit)])
+        #expect(hour.latencyMilliseconds == limit && hour.answers.count == 4 * limit)
+        #expect(hour.answers.percentileMilliseconds(1) == 131_072)
+    }
+
     @Test func `the time that the backend was in each state is counted`() {
         var scheduler = Scheduler(
             settings: SyncSettings(triggers: [.manual]), url: "http://b", now: .zero,

@@ -18,7 +18,7 @@ import Testing
                         id: row.id, columns: row.columns,
                         createdAt: row.createdAt.flatMap { Instant(parsing: $0) },
                         updatedAt: try #require(row.updatedAt.flatMap { Instant(parsing: $0) }),
-                        version: try #require(row.version), deleted: row.deleted))
+                        version: row.version ?? "", deleted: row.deleted))
             }
             last = page?.next
         } while last != nil
@@ -57,5 +57,47 @@ import Testing
         _ = await world.engine.sync()
         #expect(try await world.operations([.conflict]).count == 1)
         #expect(try await Self.known(world) == world.backend.items(in: world.todo))
+    }
+
+    /// The rows that this store has deleted and that the backend has given no more, with the stamp before.
+    private static func deletedSince(_ world: World) async throws -> [String: String?] {
+        let page = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)
+        let rows = (page?.items ?? []).filter(\.deletedSince)
+        #expect(rows.filter { !$0.deleted }.isEmpty)
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id.text, $0.updatedAt) })
+    }
+
+    @Test(arguments: [true, false])
+    func `a row that was deleted here is one of them until the backend gives it`(
+        deletesSoftly: Bool
+    ) async throws {
+        var options = BackendOptions(flavour: .mobileApps)
+        options.tables = [
+            try #require(TableName("todoitem")): TableOptions(softDelete: deletesSoftly)
+        ]
+        let world = try World(options)
+        for id in ["a", "b", "c"] { try await world.seed(id, #"{"n":1}"#) }
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        let stamps = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)?.items
+            .map(\.updatedAt)
+        for id in ["a", "b"] { try await world.delete(id) }
+        #expect(try await Self.deletedSince(world).isEmpty)
+        #expect(await world.engine.push().state == .complete)
+        let deleted = try await Self.deletedSince(world)
+        #expect(deleted == ["a": stamps?[0], "b": stamps?[1]])
+
+        if deletesSoftly {
+            // The pull brings what the backend kept.
+            #expect(await world.engine.sync().state == .complete)
+            #expect(try await Self.deletedSince(world).isEmpty)
+            #expect(try await Self.known(world) == world.backend.items(in: world.todo))
+            return
+        }
+        try await world.insert("b", #"{"n":2}"#)
+        #expect(try await Self.deletedSince(world).keys.sorted() == ["a"])
+        #expect(await world.engine.sync().state == .complete)
+        #expect(try await Self.deletedSince(world).keys.sorted() == ["a"])
+        let there = try await world.backend.items(in: world.todo)
+        #expect(try await Self.known(world).filter { $0.id.text != "a" } == there)
     }
 }

@@ -12,12 +12,12 @@ import Testing
     private static let later = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 3, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
+                version: 4, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
         ])
     private static let broken = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 3,
+                version: 4,
                 sql: "CREATE TABLE colours (name TEXT) STRICT; DROP TABLE items; SELECT nonsense")
         ])
 
@@ -62,7 +62,7 @@ import Testing
         try Self.later.run(on: file)
         #expect(try rows(file) == before)
         #expect(try colours(file) == ["red"])
-        #expect(try version(of: file) == 3)
+        #expect(try version(of: file) == 4)
     }
 
     @Test func `a failed migration leaves the file unchanged`() async throws {
@@ -72,7 +72,7 @@ import Testing
         let before = try rows(file)
         #expect(throws: DatabaseError.self) { try Self.broken.run(on: file) }
         #expect(try rows(file) == before)
-        #expect(try version(of: file) == 2)
+        #expect(try version(of: file) == 3)
     }
 
     @Test func `a file of a newer version is refused and left unchanged`() async throws {
@@ -89,13 +89,17 @@ import Testing
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }
         let path = fixture.folder + "/earlier.sqlite"
-        let file = try ConnectionQueue.writer(path)
+        let file = try ConnectionQueue.storeWriter(path)
         try Migrations.present.run(on: file, upTo: 1)
+        let keys = SQLCompiler(ItemSQLSchema(hasIntegerIDs: false))
+            .indexKeys(try #require(IndexShape(terms: ["=text"])))
         try await file.queue.write { db in
             try db.execute(
                 sql: """
                     UPDATE ledger SET value = 7 WHERE name IN ('accepted', 'done');
-                    INSERT INTO samples VALUES (1700000040000, 3, 5, 2, 80)
+                    INSERT INTO samples VALUES (1700000040000, 3, 5, 2, 80);
+                    INSERT INTO tables(id, name, name_key) VALUES (1, 'todoitem', 'todoitem');
+                    CREATE INDEX \(TableIndex.name(1)) ON items(\(keys)) WHERE \(TableIndex.scope(1))
                     """)
         }
         try file.close()
@@ -112,5 +116,7 @@ import Testing
         #expect(outcome.item != nil)
         #expect(try await store.ledger().accepted == 8)
         #expect(try await store.read { try $0.samples.growth().accepted } == 1)
+        let index = "SELECT count(*) FROM sqlite_schema WHERE name = '\(TableIndex.name(1))'"
+        #expect(try await store.read { try $0.integer(index) } == 1)
     }
 }

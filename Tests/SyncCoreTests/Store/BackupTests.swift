@@ -281,6 +281,8 @@ import Testing
         "UPDATE history SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM history)",
         "UPDATE history SET actor = 'per' || char(10) || 'son'",
         "UPDATE history SET kind = 'wri' || char(10) || 'tten'",
+        "UPDATE ledger SET value = 9223372036854775807",
+        "UPDATE state_counts SET count = -9223372036854775807",
     ])
     func `an impossible value is refused without a change`(
         statement: String

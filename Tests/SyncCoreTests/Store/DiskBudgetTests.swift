@@ -80,6 +80,23 @@ import Testing
         try await fixture.store.proveWritable()
     }
 
+    @Test func `a preview that the budget refuses removes nothing`() async throws {
+        let fixture = try fixture()
+        for number in 0..<10 {
+            try await fixture.pull(
+                fixture.remote("p\(number)", #"{"text":"milk"}"#, version: "v\(number)"))
+        }
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.preview { transaction in
+                try transaction.run(
+                    "INSERT OR REPLACE INTO meta VALUES ('proof', zeroblob(?))",
+                    [4 * Self.budgetBytes])
+            }
+        }
+        let status = try #require(try await fixture.store.tables().first)
+        #expect(status.items == 10)
+    }
+
     @Test func `a full store evicts rows that the backend has, but no operation`() async throws {
         let fixture = try fixture()
         try await fixture.insert("mine")

@@ -82,6 +82,24 @@ import Testing
         #expect(try await world.local("a") != nil)
     }
 
+    @Test func `undo of an insert whose operation is gone does not delete the item`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        _ = await world.engine.push()
+        let write = try #require(
+            try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
+        // As a full store removes it.
+        try await world.store.write {
+            try $0.run("DELETE FROM operations WHERE closed_at IS NOT NULL")
+        }
+        guard case .refused(let reason) = try await world.store.undo(write.id) else {
+            Issue.record("it would delete an item that the backend may have had")
+            return
+        }
+        #expect(reason.contains("no longer kept"))
+        #expect(try await world.local("a") != nil)
+    }
+
     @Test func `bytes beyond the limit go, the oldest first, and attempts of open operations stay`()
         async throws
     {

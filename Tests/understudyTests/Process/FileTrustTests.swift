@@ -68,6 +68,25 @@ import Testing
         }
     }
 
+    @Test func `a secret is refused where other users can read it`() {
+        func fault(_ owner: UInt32, _ permissions: UInt32) -> String? {
+            Files.Status(owner: owner, permissions: permissions).secretFault(path: "/s")
+        }
+        for permissions: UInt32 in [0o400, 0o600, 0o700] {
+            #expect(fault(0, permissions) == nil)
+            #expect(fault(1000, permissions) == nil)
+        }
+        // The group of a service reads what root has put there for it.
+        for permissions: UInt32 in [0o440, 0o640] {
+            #expect(fault(0, permissions) == nil)
+            #expect(fault(1000, permissions)?.contains("chmod go= '/s'") == true)
+        }
+        for permissions: UInt32 in [0o444, 0o604, 0o644, 0o666] {
+            #expect(fault(0, permissions)?.contains("chmod o= '/s'") == true)
+            #expect(fault(1000, permissions)?.contains("chmod go= '/s'") == true)
+        }
+    }
+
     @Test func `a pipe, a folder and a device are refused without waiting`()
         throws
     {
