@@ -8,6 +8,10 @@ final class SharedRowsTransport: HTTPTransport {
     /// The fault of one request.
     enum Fault: CaseIterable {
         case notSent, answerLost, failsAfter, busy, fails, requiresSignIn
+        /// A balancer sends the write a second time, and passes on the answer to that.
+        case sentTwice
+        /// The write reaches the backend with a later request.
+        case arrivesLate
     }
 
     /// The wrong behaviour of the backend, and how often requests fail.
@@ -31,6 +35,7 @@ final class SharedRowsTransport: HTTPTransport {
     private let random: SeededRandom
     private let faults: [Fault]
     private let state = Mutex(FaultPlan())
+    private let late = Mutex<[Request]>([])
     /// Called for each request, and sends it.
     let around:
         @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
@@ -52,6 +57,7 @@ final class SharedRowsTransport: HTTPTransport {
 
     func send(_ request: Request) async throws(TransportError) -> Response {
         let plan = faultPlan
+        try await deliverLate()
         let path = request.head.path ?? ""
         let isList = request.head.method == .get && !path.contains("/todoitem/")
         if plan.hasNoTable { return Self.answer(404, #"{"error":"no such table"}"#) }
@@ -72,9 +78,14 @@ final class SharedRowsTransport: HTTPTransport {
         case .busy: return Self.answer(503, "{}")
         case .fails: return Self.answer(500, "{}")
         case .requiresSignIn: return Self.answer(401, "{}")
-        case .answerLost, .failsAfter, nil: break
+        case .answerLost, .failsAfter, .sentTwice, .arrivesLate, nil: break
         }
         if isList { return try await list(request, plan) }
+        if fault == .arrivesLate {
+            late.withLock { $0.append(request) }
+            throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
+        }
+        if fault == .sentTwice { _ = try await pass(request) }
         let response = try await pass(request)
         switch fault {
         case .answerLost:
@@ -82,6 +93,16 @@ final class SharedRowsTransport: HTTPTransport {
         case .failsAfter: return Self.answer(500, "{}")
         default: return response
         }
+    }
+
+    /// Writes that are late may arrive now.
+    private func deliverLate() async throws(TransportError) {
+        let requests = late.withLock { late in
+            guard !late.isEmpty, random.happens(0.3) else { return [Request]() }
+            defer { late = [] }
+            return late
+        }
+        for request in requests { _ = try await pass(request) }
     }
 
     private func pass(_ request: Request) async throws(TransportError) -> Response {
