@@ -54,6 +54,14 @@ static inline int understudy_socket(struct MHD_Connection *connection) {
   return info == NULL ? -1 : info->connect_fd;
 }
 
+/* MHD_get_connection_info is variadic; this is the size of the request's head, from its method to the end of
+ * its empty line, or 0 before that was read. */
+static inline size_t understudy_head_bytes(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info == NULL ? 0 : info->header_size;
+}
+
 /* The two ends of a stream are macros with casts, which Swift does not import. */
 static const ssize_t understudy_stream_end = MHD_CONTENT_READER_END_OF_STREAM;
 static const ssize_t understudy_stream_failed = MHD_CONTENT_READER_END_WITH_ERROR;

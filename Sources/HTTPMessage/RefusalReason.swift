@@ -16,12 +16,17 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     case fieldValue
     /// More header fields than allowed.
     case fieldCount
-    /// A target with a control character, a space, `%00`, or bytes that are not UTF-8; or none.
+    /// A target with a control character, a space, `%00`, or bytes that are not UTF-8, one without a slash at
+    /// its beginning, or none.
     case target
     /// A method that is not a token.
     case method
     /// HTTP/1.1 without Host.
     case missingHost
+    /// A Host that is no name or address with an optional port.
+    case malformedHost
+    /// A head with a line that is no field, a line that a bare line feed ends, or a NUL byte.
+    case brokenHead
     /// A target longer than allowed.
     case targetLength
     /// Header fields longer than allowed, all together.
@@ -39,7 +44,8 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     public var status: HTTPResponse.Status {
         switch self {
         case .repeatedField, .lengthAndEncoding, .transferEncoding, .contentLength, .fieldName,
-            .fieldValue, .target, .method, .missingHost, .unreadable:
+            .fieldValue, .target, .method, .missingHost, .malformedHost, .brokenHead,
+            .unreadable:
             .badRequest
         case .fieldCount, .headLength: .requestHeaderFieldsTooLarge
         case .targetLength: .uriTooLong
@@ -59,9 +65,14 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
         case .fieldName: "A header name holds a character that is not allowed there."
         case .fieldValue: "A header value holds a control character."
         case .fieldCount: "The request has too many header fields."
-        case .target: "The request target is missing or holds a character that must be encoded."
+        case .target:
+            "The request target must begin with a slash and hold no character that must be encoded."
         case .method: "The method holds a character that is not allowed there."
         case .missingHost: "An HTTP/1.1 request needs a Host header."
+        case .malformedHost: "Host must be a name or an address, and perhaps a port."
+        case .brokenHead:
+            "Each line of a request's head must end with CR and LF and be one field, not folded and "
+                + "without NUL; single spaces divide the first line."
         case .targetLength: "The request target is longer than allowed."
         case .headLength: "The request's header fields are longer than allowed."
         case .bodyTooLarge: "The request body is larger than allowed here."

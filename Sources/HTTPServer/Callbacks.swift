@@ -22,7 +22,7 @@ func targetCallback(
     unsafe connection.flatMap { unsafe record(of: $0) }?.requestBegan()
     let exchange = unsafe Exchange(
         core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
-        targetEnd: target.map { unsafe UInt(bitPattern: $0 + strlen($0)) } ?? 0)
+        targetPlace: place(of: target))
     unsafe hideQuery(in: target)
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
@@ -73,18 +73,24 @@ private func nextStep(
             return unsafe exchange.receive(bytes)
         }
         record.requestArrived()
+        if unsafe MHD_get_connection_values_n(connection, .FOOTER_KIND, nil, nil) > 0 {
+            exchange.hasTrailer = true
+        }
         return exchange.complete()
     }
-    let isTargetWhole = exchange.isTargetWhole(versionAt: UInt(bitPattern: version))
-    let target = isTargetWhole ? exchange.target : nil
     let endpoint = record.connection(worker: exchange.core.workers.current)
-    var reader = RequestHeadReader(limits: exchange.core.limits)
-    _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
+    var parts = HeadParts(
+        reader: RequestHeadReader(limits: exchange.core.limits),
+        layout: unsafe HeadLayout(
+            method: place(of: method), target: exchange.targetPlace, version: place(of: version)))
+    _ = unsafe withUnsafeMutablePointer(to: &parts) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
     }
-    let head = reader.finish(
+    let target = parts.layout.isTargetWhole ? exchange.target : nil
+    let isWhole = parts.layout.isWhole(headBytes: unsafe understudy_head_bytes(connection))
+    let head = parts.reader.finish(
         method: unsafe method.map { unsafe String(cString: $0) } ?? "", target: target,
-        version: unsafe version.map { unsafe String(cString: $0) } ?? ""
+        version: unsafe version.map { unsafe String(cString: $0) } ?? "", isWhole: isWhole
     ).map { head in
         var head = head
         if exchange.core.isSecure { head.request.scheme = "https" }
@@ -93,17 +99,30 @@ private func nextStep(
     return exchange.begin(head, connection: endpoint)
 }
 
+/// What the iterator of the fields fills.
+private struct HeadParts {
+    var reader: RequestHeadReader
+    var layout: HeadLayout
+}
+
+/// Where a text that ends with a NUL byte stands.
+private func place(of text: UnsafePointer<CChar>?) -> HeadLayout.Text {
+    unsafe HeadLayout.Text(
+        address: UInt(bitPattern: text), byteCount: text.map { unsafe strlen($0) } ?? 0)
+}
+
 /// `MHD_KeyValueIteratorN`: one header field, in wire order.
 private func addField(
     context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
     nameBytes: Int, value: UnsafePointer<CChar>?, valueBytes: Int
 ) -> MHD_Result {
-    guard let reader = unsafe context?.assumingMemoryBound(to: RequestHeadReader.self) else {
-        return .NO
-    }
-    unsafe reader.pointee.add(
+    guard let parts = unsafe context?.assumingMemoryBound(to: HeadParts.self) else { return .NO }
+    unsafe parts.pointee.reader.add(
         name: UnsafeRawBufferPointer(start: name, count: nameBytes),
         value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes))
+    unsafe parts.pointee.layout.add(
+        name: HeadLayout.Text(address: UInt(bitPattern: name), byteCount: nameBytes),
+        value: HeadLayout.Text(address: UInt(bitPattern: value), byteCount: valueBytes))
     return .YES
 }
 

@@ -43,8 +43,11 @@ final class Exchange {
     let core: ServerCore
     /// The raw target; nil when there was none or it was not UTF-8.
     let target: String?
-    /// Where the target ends in libmicrohttpd's memory: a number to compare, never an address to read.
-    private let targetEnd: UInt
+    /// Where the target stands in libmicrohttpd's memory.
+    let targetPlace: HeadLayout.Text
+    /// Whether fields came behind a body in chunks. libmicrohttpd does not tell where they end, so the
+    /// connection closes after the answer.
+    var hasTrailer = false
     /// Collects what the observer gets; nil while the observer does not watch.
     private let record: RequestRecord?
     private var request: Request?
@@ -61,15 +64,12 @@ final class Exchange {
     /// The stream that is being sent, with the reaper's token for it.
     var feed: (stream: StreamFeed, token: UInt64?)?
 
-    init(core: ServerCore, target: String?, targetEnd: UInt) {
+    init(core: ServerCore, target: String?, targetPlace: HeadLayout.Text) {
         self.core = core
         self.target = target
-        self.targetEnd = targetEnd
+        self.targetPlace = targetPlace
         record = core.observer?.isWatching == true ? RequestRecord() : nil
     }
-
-    /// Whether the target ends right before the version. If not, a NUL byte has cut it.
-    func isTargetWhole(versionAt address: UInt) -> Bool { targetEnd &+ 1 == address }
 
     private func send(_ answer: Answer) -> Step {
         switch answer {

@@ -65,6 +65,8 @@ extension Limits {
     static let refusedRequestBytes = 64 * 1024
     /// Bytes of a header field beside its name and value: the colon, the space and the line's end.
     static let fieldFrameBytes = 4
+    /// Bytes that end a line of a head: CR and LF.
+    static let lineEndBytes: UInt = 2
     /// Times in ``requestSeconds`` that overdue requests are looked for.
     static let overdueChecks = 4
     /// Seconds that `Retry-After` of the server's own 503 says.

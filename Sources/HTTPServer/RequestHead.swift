@@ -76,16 +76,28 @@ struct RequestHeadReader {
 
     private mutating func isRepeated(_ field: Once) -> Bool { !seen.insert(field).inserted }
 
-    /// Judges the whole head. `target` is nil when there was none or it was not UTF-8.
+    /// Judges the whole head.
+    /// - Parameters:
+    ///   - target: nil when there was none or it was not UTF-8.
+    ///   - isWhole: whether the parts that were given are the whole head, see ``HeadLayout``.
     consuming func finish(
-        method: String, target: String?, version: String
+        method: String, target: String?, version: String, isWhole: Bool
     ) -> Result<RequestHead, RefusalReason> {
         if let refusal { return .failure(refusal) }
         guard let method = HTTPRequest.Method(method) else { return .failure(.method) }
         guard let target else { return .failure(.target) }
         if let refusal = Self.refusal(ofTarget: target, limits) { return .failure(refusal) }
+        // `*` stands for the server itself (RFC 9112, 3.2.4).
+        guard target.utf8.first == UInt8(ascii: "/") || target == "*" && method == .options else {
+            return .failure(.target)
+        }
+        guard isWhole else { return .failure(.brokenHead) }
         let isOldVersion = version == "HTTP/1.0"
-        if host == nil, !isOldVersion { return .failure(.missingHost) }
+        if let host {
+            guard HostSyntax.isValid(host) else { return .failure(.malformedHost) }
+        } else if !isOldVersion {
+            return .failure(.missingHost)
+        }
         var framing = RequestHead.Framing.none
         if let encoding {
             if contentLength != nil { return .failure(.lengthAndEncoding) }

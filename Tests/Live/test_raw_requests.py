@@ -3,7 +3,7 @@ at once.
 """
 
 import pytest
-from raw_requests import matrix, send, served_within, untouched
+from raw_requests import answers, cut, matrix, send, served_within, untouched
 
 # Seconds within which another client gets its answer after each request.
 AT_ONCE = 0.05
@@ -39,6 +39,14 @@ def test_each_request_gets_its_status_without_effect_and_the_next_client_is_answ
             slow.append((name, took))
     assert wrong == []
     assert slow == []
+    untouched(proxy, backend)
+
+
+def test_a_head_that_is_not_whole_gets_one_answer_and_nothing_behind_it_is_executed(guarded):
+    proxy, backend = guarded
+    for port in (proxy.port, backend.port):
+        seen = {name: answers(port, raw) for name, raw in cut(port)}
+        assert seen == {name: [400] for name in seen}
     untouched(proxy, backend)
 
 
