@@ -43,7 +43,9 @@ class Decision:
     proxy: int
     conflict: dict
     choice: str
-    at: float
+    # What it causes may happen before its answer has come.
+    began: float
+    ended: float
 
 
 class Account:
@@ -100,7 +102,7 @@ class Account:
     def story(self, id):
         """The states of a row and what people decided, for a message."""
         states = [(state["at"], state["deleted"], state["columns"]) for state in self.states.get(id, [])]
-        return states, [(one.at, one.proxy, one.choice, one.conflict) for one in self.decisions
+        return states, [(one.ended, one.proxy, one.choice, one.conflict) for one in self.decisions
                         if one.conflict["itemId"] == id]
 
     def operations(self, write):
@@ -139,7 +141,7 @@ class Account:
                      if (before["deleted"], after["deleted"]) == (not mark, mark)]
             asked = [write.began for write in self.by_row[id]
                      if write.kind == kind and write.outcome != "refused"]
-            asked += [one.at for one in self.decisions
+            asked += [one.began for one in self.decisions
                       if one.conflict["itemId"] == id and one.choice == "mine"]
             for count, turn in enumerate(turns, 1):
                 if sum(began < turn["at"] for began in asked) < count:
@@ -200,7 +202,7 @@ class Account:
         if write is None:
             return
         # A person may have chosen it again, also at a proxy where somebody had brought the row back.
-        again = [one.at for one in self.decisions
+        again = [one.ended for one in self.decisions
                  if one.choice == "mine" and text in (one.conflict["mine"] or {}).values()]
         if write.outcome == "refused":
             yield f"refused, and at the backend: {write}"

@@ -196,11 +196,12 @@ class Site:
                 choice = "mine" if self.plan.random() < mine else "server"
                 body = {"revision": conflict["revision"], "choice": choice}
                 path = f"/conflicts/{conflict['id']}/resolve"
+                began = time.time()
                 answer = self.proxies[number].operator("POST", path, expect=None, json=body)
                 if answer.get("code") == "operation-changed":
                     continue
                 assert "operation" in answer, answer
-                decisions.append(Decision(number, conflict, choice, time.time()))
+                decisions.append(Decision(number, conflict, choice, began, time.time()))
         return decisions
 
 

@@ -8,6 +8,8 @@ enum Limits {
     static let customBodyBytes = 101 << 20
     /// The longest name of a column on the Node server, in characters.
     static let columnNameCharacters = 128
+    /// The columns that writes give a table at most, as SQL Server's tables have them.
+    static let columnsOfTable = 1024
     /// The longest list of field names that a page may ask for from another origin, in bytes.
     static let requestedNamesBytes = 500
     /// How often a request is decided anew because another writer of its item was faster.
@@ -42,6 +44,16 @@ enum Limits {
     static let budgetWaitSeconds = 600
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
+    /// The greatest integer id: up to it every whole number is one that JavaScript has too.
+    static let numberedID: Int64 = 1 << 53
+    /// By how many seconds the stamp of a moved row may be ahead of this machine's clock and stay: a day.
+    static let stampAheadSeconds: Int64 = 86_400
+    /// Steps of SQLite's machine that a list may take: those for about a million rows.
+    static let listSteps = 50_000_000
+    /// Milliseconds that a list may take in SQLite, whatever steps it has left.
+    static let listMilliseconds = 3_000
+    /// Connections that read a file of SQLite.
+    static let readers = 8
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.
     static let copiedRows = 500
 }

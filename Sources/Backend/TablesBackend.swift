@@ -85,7 +85,8 @@ extension TablesBackend: HTTPHandler {
     public func admit(_ request: Request) -> Admission {
         let call = Call(request)
         if verifiesTokens {
-            // Before a long body of someone who may not send it is read.
+            // By the head alone, so that such a body is not kept: the server answers before a long one, and drops
+            // a short one first. What a table asks of a request without a token is looked at after its body.
             if let refusal = accessRefusal(call) { return .refuse(refusal) }
         } else if options.servesFaults, call.isControl, !isOwnName(request) {
             return .refuse(

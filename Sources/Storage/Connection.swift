@@ -8,10 +8,23 @@ package struct Connection {
     let database: Database
     /// The queries of callers that stay prepared; nil where there are none.
     private let kept: KeptQueries?
+    /// What bounds reads; nil where nothing does.
+    private let budget: StatementBudget?
 
-    init(_ database: Database, kept: KeptQueries? = nil) {
+    init(_ database: Database, kept: KeptQueries? = nil, budget: StatementBudget? = nil) {
         self.database = database
         self.kept = kept
+        self.budget = budget
+    }
+
+    /// Runs a read that may take about so many steps of SQLite's machine for all its statements together, and
+    /// this time. On a connection that was opened without a clock nothing bounds it.
+    /// - Throws: an error that ``StorageError/interrupted`` explains when the budget is spent.
+    package func within<T>(
+        steps: Int, milliseconds: Int, _ body: () throws -> T
+    ) rethrows -> T {
+        guard let budget else { return try body() }
+        return try budget.within(steps: steps, milliseconds: milliseconds, body)
     }
 
     /// Runs one statement to its end.

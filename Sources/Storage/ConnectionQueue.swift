@@ -7,17 +7,23 @@ package final class ConnectionQueue: Sendable {
     private let accesses: AccessCount
     /// Held for SQLite, which writes to it.
     private let log: LogLength?
+    /// Held for SQLite, which asks it.
+    private let budget: StatementBudget?
 
-    private init(_ queue: DatabaseQueue, _ accesses: AccessCount, _ log: LogLength? = nil) {
+    private init(
+        _ queue: DatabaseQueue, _ accesses: AccessCount, log: LogLength? = nil,
+        budget: StatementBudget? = nil
+    ) {
         self.queue = queue
         self.accesses = accesses
         self.log = log
+        self.budget = budget
     }
 
     /// Lends the connection to the body, on the calling thread. The body leaves no transaction open.
     @available(*, noasync)
     package func access<T>(_ body: (Connection) throws -> T) rethrows -> T {
-        try queue.unsafeRead { try body(Connection($0)) }
+        try queue.unsafeRead { try body(Connection($0, budget: budget)) }
     }
 
     /// Lends the connection to the body within a transaction, on the calling thread.
@@ -90,7 +96,7 @@ extension ConnectionQueue {
                 throw StorageError.noFullSynchronisation(path: path)
             }
         }
-        return ConnectionQueue(queue, accesses, log)
+        return ConnectionQueue(queue, accesses, log: log)
     }
 
     /// A connection that only reads. Read-only: it cannot copy the log into the file, neither while it is
@@ -109,25 +115,35 @@ extension ConnectionQueue {
         configuration.readonly = true
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-            if let budget {
-                budget.install(on: db)
+            if budget != nil {
                 try db.execute(sql: "PRAGMA cache_size = -\(StorageLimits.readerCacheKiB)")
             }
         }
         return ConnectionQueue(
-            try DatabaseQueue(path: path, configuration: configuration), accesses)
+            try DatabaseQueue(path: path, configuration: configuration), accesses, budget: budget)
     }
 
     /// A database in memory, empty.
-    package static func inMemory(functions: [ScalarFunction] = []) throws -> ConnectionQueue {
-        ConnectionQueue(try DatabaseQueue(configuration: configuration(functions)), AccessCount())
+    /// - Parameter uptime: a clock that only goes forward, for
+    ///   ``Connection/within(steps:milliseconds:_:)``; nil for a connection that nothing bounds.
+    package static func inMemory(
+        functions: [ScalarFunction] = [], uptime: (@Sendable () -> Duration)? = nil
+    ) throws -> ConnectionQueue {
+        let budget = uptime.map { StatementBudget(uptime: $0) }
+        let queue = try DatabaseQueue(configuration: configuration(functions, spending: budget))
+        return ConnectionQueue(queue, AccessCount(), budget: budget)
     }
 
     /// An empty database in a file without a name, which SQLite makes in the folder for temporary files
     /// and which is gone with the connection, also where the process ends.
-    package static func temporary(functions: [ScalarFunction]) throws -> ConnectionQueue {
-        let queue = try DatabaseQueue(path: "", configuration: configuration(functions))
-        return ConnectionQueue(queue, AccessCount())
+    /// - Parameter uptime: as for ``inMemory(functions:uptime:)``.
+    package static func temporary(
+        functions: [ScalarFunction], uptime: (@Sendable () -> Duration)? = nil
+    ) throws -> ConnectionQueue {
+        let budget = uptime.map { StatementBudget(uptime: $0) }
+        let queue = try DatabaseQueue(
+            path: "", configuration: configuration(functions, spending: budget))
+        return ConnectionQueue(queue, AccessCount(), budget: budget)
     }
 
     private static func configuration(
@@ -138,6 +154,7 @@ extension ConnectionQueue {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             for function in functions { db.add(function: function.registered(spending: budget)) }
+            budget?.install(on: db)
         }
         return configuration
     }

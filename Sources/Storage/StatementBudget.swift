@@ -14,12 +14,14 @@ final class StatementBudget: Sendable {
         var nextLook: Int
         /// Set with the first look: a short read never looks.
         var endsAt: Duration?
+        let milliseconds: Int
         let isAbandoned: @Sendable () -> Bool
 
-        init(steps: Int, isAbandoned: @escaping @Sendable () -> Bool) {
+        init(steps: Int, milliseconds: Int, isAbandoned: @escaping @Sendable () -> Bool) {
             // One tick more, since SQLite's count does not begin at zero for a statement used before.
             stepsLeft = steps + StorageLimits.stepsPerBudgetLook
             nextLook = steps
+            self.milliseconds = milliseconds
             self.isAbandoned = isAbandoned
         }
 
@@ -30,7 +32,7 @@ final class StatementBudget: Sendable {
             guard stepsLeft <= nextLook else { return true }
             nextLook = stepsLeft - StorageLimits.stepsPerBudgetLook
             let now = uptime()
-            let end = endsAt ?? now + .milliseconds(StorageLimits.readMilliseconds)
+            let end = endsAt ?? now + .milliseconds(milliseconds)
             endsAt = end
             return now < end && !isAbandoned()
         }
@@ -55,12 +57,15 @@ final class StatementBudget: Sendable {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Runs a read that may take about this many steps, and ``StorageLimits/readMilliseconds``.
+    /// Runs a read that may take about this many steps, and this time.
     /// - Parameter isAbandoned: whether no caller waits for it any more.
     func within<T>(
-        steps: Int, isAbandoned: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
+        steps: Int, milliseconds: Int = StorageLimits.readMilliseconds,
+        isAbandoned: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
     ) rethrows -> T {
-        read.withLock { $0 = Read(steps: steps, isAbandoned: isAbandoned) }
+        read.withLock {
+            $0 = Read(steps: steps, milliseconds: milliseconds, isAbandoned: isAbandoned)
+        }
         defer { read.withLock { $0 = nil } }
         return try body()
     }

@@ -35,6 +35,8 @@ enum Limits {
     static let importedLineBytes = 64 << 20
     /// Rows that a move into a backend writes in one transaction.
     static let movedRows = 500
+    /// Bytes of rows after which such a transaction takes no further row.
+    static let movedBytes = 4 << 20
     /// Rows that a person is shown of a list of rows; JSON has all.
     static let shownRows = 20
     /// Bytes of a file that is imported. The imported part of it is held in memory.

@@ -204,10 +204,76 @@ def test_what_is_no_whole_export_is_named(start, tmp_path):
         file.write_text(text)
         done = run("backend", "import", file, *place, expect=1)
         assert words in done.stderr and done.stderr.count("\n") == 1, done
+        assert ".." not in done.stderr, done
     assert "There is no file" in run("backend", "import", tmp_path / "none", *place, expect=1).stderr
     # Standard input, as with `understudy import`.
     assert "todoitem: 2" in run("backend", "import", "-", *place, input=whole).stdout
     assert run("backend", "import", "-", *place, "--json", expect=1).stdout == ""
+
+
+def numbered(table):
+    """An export of a table with integer ids."""
+    row = {"type": "server", "table": table, "idKind": "integer", "id": "1", "columns": {}, "deleted": False}
+    return "".join(json.dumps(line) + "\n" for line in [{"type": "export"}, row, {"type": "end"}])
+
+
+def test_a_table_that_cannot_be_copied_does_not_hide_the_others(start, tmp_path):
+    old = start.backend(folder="old")
+    old.insert({"id": "a", "text": "x"})
+    assert old.request("POST", "/tables/lists", json={"id": "a"}).status_code == 201
+    place = ["--data", tmp_path / "site"]
+    run("backend", "import", "-", *place, input=numbered("lists"))
+    done = run("backend", "copy", "--from", old.url, "--table", "lists", "--table", "nothing", "--table", "todoitem",
+               "--work", tmp_path / "work", *place, "--json", expect=1)
+    assert "The ids of the table lists are integers here and texts there." in done.stderr
+    assert json.loads(done.stdout)["tables"] == [
+        {"table": "nothing", "there": 0, "here": 0, "setAside": 0, "differences": []},
+        {"table": "todoitem", "there": 1, "here": 1, "setAside": 0, "differences": []}]
+    # A table without rows was not made, so it may have ids of any kind.
+    assert "nothing: 1 new" in run("backend", "import", "-", *place, input=numbered("nothing")).stdout
+    # Nor does an empty table there have to be of the kind that it is here.
+    copy = ["copy", "--from", old.url, "--table", "nothing", "--work", tmp_path / "work", *place]
+    assert moved(*copy, expect=4)["tables"][0]["differences"] == [{"id": "1", "kinds": ["onlyHere"]}]
+
+
+def test_a_deletion_leaves_the_id_free_in_a_table_that_deletes_for_good(start, tmp_path):
+    site = start.backend("--table", "todoitem:hard", folder="site")
+    site.stop()
+    row = {"type": "server", "table": "todoitem", "idKind": "string", "id": "a", "columns": {"text": "x"},
+           "version": "AAAB", "updatedAt": "2026-01-02T03:04:05.1234567Z", "deleted": False}
+    deletion = {**row, "deleted": True, "deletedSince": True}
+
+    def file(name, line):
+        (tmp_path / name).write_text("".join(
+            json.dumps(one) + "\n" for one in [{"type": "export"}, line, {"type": "end"}]))
+        return tmp_path / name
+
+    files = [file("deletion.jsonl", deletion), file("row.jsonl", row)]
+    place = ["--data", tmp_path / "site"]
+    planned = moved("import", *files, *place, "--dry-run")
+    done = moved("import", *files, *place)
+    assert {**planned, "dryRun": False} == done
+    assert (done["tables"][0]["added"], done["tables"][0]["older"], done["rows"]) == (1, 1, [])
+    site.start()
+    assert rows(site) == {}
+    assert site.request("POST", "/tables/todoitem", json={"id": "a", "text": "new"}).status_code == 201
+    assert columns(rows(site)) == {"a": {"id": "a", "text": "new", "deleted": False}}
+
+
+def test_a_row_from_the_far_future_is_named_and_does_not_hide_later_changes(start, tmp_path):
+    row = {"type": "server", "table": "todoitem", "idKind": "string", "id": "a", "columns": {"text": "x"},
+           "version": "AAAB", "updatedAt": "9999-12-31T23:59:59.9999999Z", "deleted": False}
+    export = "".join(json.dumps(one) + "\n" for one in [{"type": "export"}, row, {"type": "end"}])
+    place = ["--data", tmp_path / "site"]
+    done = json.loads(run("backend", "import", "-", *place, "--json", input=export).stdout)
+    assert done["rows"] == [{"place": "-:2", "table": "todoitem", "id": "a", "outcome": "added"}]
+    again = run("backend", "import", "-", *place, input=export).stdout
+    assert again == "todoitem: 1 here already\n"
+    site = start.backend(folder="site")
+    for id in ("b", "c"):
+        site.insert({"id": id, "text": "new"})
+    stamps = [row["updatedAt"] for row in rows(site).values()]
+    assert stamps == sorted(set(stamps)) and stamps[-1] < "9999"
 
 
 @pytest.mark.parametrize("flavour", ["1", "2", "3-toolkit"])

@@ -36,17 +36,13 @@ extension Exchange {
         if options.tokens == .verified {
             guard let column = options.table(table.name)?.ownerColumn else { return nil }
             guard let user = call.user else { throw signIn }
-            return Owner(column: spelling(column, in: table), user: user.id)
+            return Owner(column: table.spelling(column), user: user.id)
         }
         guard table.options.needsSignIn, profile.separatesUsers,
             let token = call.token(profile.generation),
             let user = try storage.user(ofToken: token)
         else { return nil }
         return Owner(column: "userId", user: user)
-    }
-
-    private func spelling(_ column: String, in table: StoredTable) -> String {
-        table.knownColumns.first { $0.name.lowercased() == column.lowercased() }?.name ?? column
     }
 
     /// An item by its id, among those that the request sees.

@@ -117,24 +117,40 @@ extension Call {
     }
 }
 
+/// Whether a request may do something with a table.
+enum Permission: Sendable {
+    case given
+    /// Nobody may.
+    case disabled
+    /// Users alone may.
+    case signIn
+}
+
+extension BackendOptions {
+    /// Whether a request may do something with a table. A table that is not there refuses nothing here.
+    func permission(
+        _ operation: TableOptions.Operation, _ call: Call, on name: TableName
+    ) -> Permission {
+        guard let table = table(name) else { return .given }
+        if table.disabled.contains(operation) { return .disabled }
+        guard tokens == .verified, call.user == nil else { return .given }
+        let isForUsers = table.signedIn.contains(operation) || table.ownerColumn != nil
+        return isForUsers ? .signIn : .given
+    }
+}
+
 extension Exchange {
     /// Refuses what the table's options forbid, or leave to users alone.
     func check(_ operation: TableOptions.Operation, _ name: TableName) throws(Refusal) {
-        guard let table = options.table(name) else { return }
-        if table.disabled.contains(operation) { throw disabled(operation) }
-        guard options.tokens == .verified, call.user == nil else { return }
-        if table.signedIn.contains(operation) || table.ownerColumn != nil { throw signIn }
+        switch options.permission(operation, call, on: name) {
+        case .given: break
+        case .disabled: throw disabled(operation)
+        case .signIn: throw signIn
+        }
     }
 
-    /// Whether the sender may see what a table holds. Where not, an insert of an id that exists shows
-    /// nothing of its item.
-    func mayRead(_ name: TableName) -> Bool {
-        guard options.tokens == .verified else { return true }
-        do {
-            try check(.read, name)
-            return true
-        } catch {
-            return false
-        }
+    /// Refuses a write that asks what rows hold, by a filter or a test, where its sender may not read them.
+    func checkAsking(_ name: TableName) throws(Refusal) {
+        if options.tokens == .verified { try check(.read, name) }
     }
 }

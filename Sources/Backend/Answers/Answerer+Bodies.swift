@@ -12,7 +12,7 @@ extension Answerer {
         writer.asked.formUnion(showing)
         writer.fillsColumns = !isEcho
         let names = select.map { Set($0.map { $0.lowercased() }) }
-        var response = json(status, Array(writer.text(row, select: names).utf8))
+        var response = json(status, writer.bytes(row, select: names))
         if names?.contains("__version") == true { writer.asked.insert(.version) }
         addValidators(&response, row, writer)
         return response
@@ -20,7 +20,7 @@ extension Answerer {
 
     /// The row that is there, for a client whose write does not fit it.
     func conflict(_ status: Int, _ row: Row) -> Response {
-        var response = json(status, Array(rowWriter.whole(row).utf8))
+        var response = json(status, rowWriter.whole(row))
         addValidators(&response, row, nil)
         return response
     }
@@ -34,16 +34,18 @@ extension Answerer {
 
     /// A list in the envelope of the generation.
     func list(_ page: RowPage) -> Response {
-        let rows = page.rows.map { rowWriter.text($0, select: page.select) }
-        let array = "[\(rows.joined(separator: ","))]"
+        let writer = rowWriter
+        let array = RowWriter.list(page.rows.map { writer.bytes($0, select: page.select) })
         if hasItemsEnvelope {
             let count = page.count.map(String.init) ?? "null"
             let next = nextLink(page).map { JSONText.string($0).text } ?? "null"
-            let body = "{\"items\":\(array),\"count\":\(count),\"nextLink\":\(next)}"
-            return json(200, Array(body.utf8))
+            return json(
+                200,
+                "{\"items\":".utf8 + array + ",\"count\":\(count),\"nextLink\":\(next)}".utf8)
         }
-        let body = page.count.map { "{\"results\":\(array),\"count\":\($0)}" } ?? array
-        var response = json(200, Array(body.utf8))
+        let body =
+            page.count.map { "{\"results\":".utf8 + array + ",\"count\":\($0)}".utf8 } ?? array
+        var response = json(200, body)
         if let link = linkField(page) { response.head.headerFields.set("Link", link) }
         return response
     }

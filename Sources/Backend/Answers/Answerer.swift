@@ -15,7 +15,7 @@ struct Answerer {
 
     /// The response.
     func response(_ outcome: Outcome) -> Response {
-        dressedByNode(plain(outcome), outcome)
+        dressedByNode(unreadable(outcome) ?? plain(outcome), outcome)
     }
 
     private func plain(_ outcome: Outcome) -> Response {
@@ -64,7 +64,7 @@ struct Answerer {
     }
 
     /// The version is in the echo of a write that named it.
-    private func conditional(_ status: Int) -> Set<SystemProperty> {
+    func conditional(_ status: Int) -> Set<SystemProperty> {
         guard status == 200, let table, let field = call.field(.ifMatch), !field.isEmpty,
             field.filter({ $0 != " " }) != "*", !table.isPlain(profile.generation)
         else { return [] }
@@ -79,8 +79,7 @@ struct Answerer {
 
     /// What a deletion by filter took, in a list; its tag is that of the first.
     private func deletedAll(_ rows: [Row]) -> Response {
-        let list = rows.map { rowWriter.whole($0) }.joined(separator: ",")
-        var response = json(200, Array("[\(list)]".utf8))
+        var response = json(200, RowWriter.list(rows.map { rowWriter.whole($0) }))
         if let first = rows.first { addValidators(&response, first, rowWriter) }
         return response
     }
@@ -118,7 +117,7 @@ struct Answerer {
         PercentCoding.encode(text, leaving: "!*'()" + more)
     }
 
-    private func location(_ row: Row) -> String {
+    func location(_ row: Row) -> String {
         let isFirst = profile.generation == .mobileServices
         let scheme = isFirst ? "https" : call.request.head.scheme
         let path = call.request.path

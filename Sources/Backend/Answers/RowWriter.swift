@@ -12,27 +12,41 @@ struct RowWriter {
     var fillsColumns = true
 
     /// The row as a client that asks for it sees it; `select` holds names in lower case.
-    func text(_ row: Row, select: Set<String>?) -> String {
+    func bytes(_ row: Row, select: Set<String>?) -> [UInt8] {
         let members = members(row) { property in
             profile.generation != .mobileServices || asks(property)
                 || select?.contains(property.name(in: .mobileServices)?.lowercased() ?? "") == true
         }
+        guard let select else { return object(members) }
         let named = Set(asked.compactMap { $0.name(in: .mobileServices) })
         return object(
-            members.filter {
-                named.contains($0.name) || select?.contains($0.name.lowercased()) ?? true
-            })
+            members.filter { named.contains($0.name) || select.contains($0.name.lowercased()) })
     }
 
     /// The row with every system property.
-    func whole(_ row: Row) -> String { object(members(row) { _ in true }) }
+    func whole(_ row: Row) -> [UInt8] { object(members(row) { _ in true }) }
+
+    /// The row for somebody who has written it and may not read it: its id, of its columns those that were
+    /// sent (`names`, in lower case), and its version where ``bytes(_:select:)`` has it.
+    func receipt(_ row: Row, sent names: Set<String>) -> [UInt8] {
+        let own = row.columns.all.filter { names.contains($0.name.lowercased()) }
+        let isPlain = table?.isPlain(profile.generation) ?? false
+        let shown = { (property: SystemProperty) in
+            property == .version && (profile.generation != .mobileServices || asks(.version))
+        }
+        return object([id(row)] + own + (isPlain ? [] : systemMembers(row, shown)))
+    }
+
+    private func id(_ row: Row) -> Columns.Column {
+        let number = table?.options.idKind == .integer ? Int64(row.id) : nil
+        return Columns.Column("id", number.map(JSONText.integer) ?? .string(row.id))
+    }
 
     /// Whether a first generation client asked for the property.
     func asks(_ property: SystemProperty) -> Bool { asked.contains(property) }
 
     private func members(_ row: Row, _ shows: (SystemProperty) -> Bool) -> [Columns.Column] {
-        let number = table?.options.idKind == .integer ? Int64(row.id) : nil
-        let id = Columns.Column("id", number.map(JSONText.integer) ?? .string(row.id))
+        let id = id(row)
         let isPlain = table?.isPlain(profile.generation) ?? false
         let system = isPlain ? [] : systemMembers(row, shows)
         if profile.generation == .mobileServices, fillsColumns, let table {
@@ -42,8 +56,10 @@ struct RowWriter {
         }
         guard profile.isNode else { return [id] + row.columns.all + system }
         // Node: the declared columns, then those of the server, then those that writes added.
+        let values = Dictionary(
+            row.columns.all.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         let value = { (column: TableOptions.Column) in
-            Columns.Column(column.name, row.columns[column.name] ?? .null)
+            Columns.Column(column.name, values[column.name] ?? .null)
         }
         let declared = table?.options.columns.map(value) ?? []
         return declared + [id] + system + (table?.seenColumns.map(value) ?? [])
@@ -80,9 +96,20 @@ struct RowWriter {
         }
     }
 
-    private func object(_ members: [Columns.Column]) -> String {
-        let pairs = members.map { "\(JSONText.string($0.name).text):\($0.value.text)" }
-        return "{\(pairs.joined(separator: ","))}"
+    private func object(_ members: [Columns.Column]) -> [UInt8] {
+        var bytes = Array("{".utf8)
+        for member in members {
+            if bytes.count > 1 { bytes += ",".utf8 }
+            bytes.appendJSONString(member.name)
+            bytes += ":".utf8
+            bytes += member.value.text.utf8
+        }
+        return bytes + "}".utf8
+    }
+
+    /// Rows in a list.
+    static func list(_ rows: [[UInt8]]) -> [UInt8] {
+        "[".utf8 + Array(rows.joined(separator: ",".utf8)) + "]".utf8
     }
 }
 

@@ -24,7 +24,8 @@ public enum MoveOutcome: String, Sendable, Hashable, CaseIterable {
 extension MoveOutcome {
     /// Decides about a moved row. Pure.
     ///
-    /// 1. A row that a client has deleted here for good stays away.
+    /// 1. A row that a client has deleted here for good stays away. A deletion that came into a table that
+    ///    deletes for good is compared as a row would be.
     /// 2. A row that came from another backend and that a client has changed here stays.
     /// 3. A row that came from another backend and that no client has changed here is replaced by what a
     ///    backend that answers has now. Rows of exports are compared by the stamps that they had there.
@@ -35,20 +36,16 @@ extension MoveOutcome {
     static func decide(
         _ moved: MovedRow, over standing: Standing, from source: MoveSource
     ) -> MoveOutcome {
-        guard let row = standing.row else {
-            return standing.isDeletedForGood ? .deletedHere : .added
-        }
+        guard let row = standing.row else { return decide(moved, without: standing, from: source) }
         let known = standing.arrival == nil ? row.updatedAt : standing.arrival?.updatedAt
         let isSameContent =
-            row.deleted == moved.deleted && moved.columns.changedNames(from: row.columns).isEmpty
+            row.deleted == moved.deleted && moved.columns.hasSameContent(as: row.columns)
         if isSameContent, moved.version == nil || moved.version == row.version,
             moved.updatedAt == nil || moved.updatedAt == known
         {
             return .same
         }
-        let isNewer: Bool? = moved.updatedAt.flatMap { stamp in
-            known.flatMap { stamp == $0 ? nil : stamp > $0 }
-        }
+        let isNewer = isNewer(moved, than: known)
         if standing.arrival != nil, !standing.isUntouched {
             let isNews = isNewer ?? (known == nil || moved.updatedAt == nil)
             return isNews && !isSameContent ? .changedHere : .older
@@ -61,5 +58,30 @@ extension MoveOutcome {
         // A version and a stamp are more than none.
         case nil: return known == nil && moved.updatedAt != nil ? .replaced : .same
         }
+    }
+
+    /// Decides about a moved row where none is here.
+    private static func decide(
+        _ moved: MovedRow, without standing: Standing, from source: MoveSource
+    ) -> MoveOutcome {
+        if standing.isDeletedForGood { return .deletedHere }
+        guard let deletion = standing.arrival else { return .added }
+        if moved.deleted, moved.updatedAt == nil || moved.updatedAt == deletion.updatedAt {
+            return .same
+        }
+        let written: MoveOutcome = moved.deleted ? .replaced : .added
+        if source == .backend { return written }
+        switch isNewer(moved, than: deletion.updatedAt) {
+        case true?: return written
+        case false?: return .older
+        // A deletion with a stamp is more than one without.
+        case nil: return moved.deleted ? written : .undecided
+        }
+    }
+
+    /// Whether a moved row is later than a stamp; nil without two different stamps.
+    private static func isNewer(_ moved: MovedRow, than known: Instant?) -> Bool? {
+        guard let stamp = moved.updatedAt, let known, stamp != known else { return nil }
+        return stamp > known
     }
 }

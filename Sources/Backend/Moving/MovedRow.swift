@@ -30,6 +30,17 @@ public struct MovedRow: Sendable, Hashable {
 
     /// The id, which is compared byte for byte.
     var itemID: ItemID { ItemID(stored: id, kind: .string) }
+
+    /// Why no storage can take the row, as the end of a sentence that begins with it; nil where they can.
+    /// - Parameter idKind: what the ids of its table are.
+    public func fault(_ idKind: IDKind) -> String? {
+        if idKind == .integer, let number = Int64(id), number > Limits.numberedID {
+            return "has the id \(id), and the greatest integer id is \(Limits.numberedID)"
+        }
+        // PostgreSQL's texts have no U+0000.
+        if version?.utf8.contains(0) == true { return "has a version with U+0000" }
+        return nil
+    }
 }
 
 /// Where moved rows come from.
@@ -49,6 +60,14 @@ package struct Move: Sendable {
     var source: MoveSource
     /// Whether clients sync with the table already, so that they learn only of rows with later stamps.
     var isInUse: Bool
+
+    /// The latest stamp that a row keeps. After a later one the table could hardly give any, and clients
+    /// would miss rows.
+    var latestStamp: Instant { Self.latestStamp(at: at) }
+
+    static func latestStamp(at now: Instant) -> Instant {
+        Instant(milliseconds: now.milliseconds + Limits.stampAheadSeconds * 1000)
+    }
 }
 
 /// A row as it came from another backend.
@@ -65,28 +84,27 @@ package struct Arrival: Sendable, Hashable {
 package struct Standing: Sendable, Hashable {
     /// The row; nil when there is none.
     var row: Row?
-    /// How it came here; nil where it did not come from another backend.
+    /// How it came here; nil where it did not come from another backend. An arrival without a row that no
+    /// client has deleted is a deletion that came into a table that deletes for good.
     var arrival: Arrival?
-    /// Whether clients have written it here. The storage looks this up only for an id without a row and
-    /// without an arrival.
-    var hasEffects = false
+    /// Whether the last that a client did to it here is a delete. The storage looks this up only for an id
+    /// without a row.
+    var isDeletedForGood = false
 
-    /// What there is after a row was moved. A version or stamp that the row did not bring is not known.
-    init(moved row: MovedRow) {
-        let stamp = row.updatedAt ?? .earliest
-        let version = row.version ?? ""
-        self.row = Row(
-            id: row.id, columns: row.columns, createdAt: row.createdAt ?? stamp, updatedAt: stamp,
-            version: version, deleted: row.deleted)
-        arrival = Arrival(updatedAt: row.updatedAt, version: version, stamp: stamp)
+    /// What there is after a row was moved. A version that the row did not bring is not known.
+    init(_ placed: Moving.Placed) {
+        let moved = placed.row
+        let version = moved.version ?? ""
+        arrival = Arrival(updatedAt: moved.updatedAt, version: version, stamp: placed.stamp)
+        guard placed.isKept else { return }
+        row = Row(
+            id: moved.id, columns: moved.columns, createdAt: placed.createdAt,
+            updatedAt: placed.stamp, version: version, deleted: moved.deleted)
     }
 
-    init(row: Row? = nil, arrival: Arrival? = nil, hasEffects: Bool = false) {
-        (self.row, self.arrival, self.hasEffects) = (row, arrival, hasEffects)
+    init(row: Row? = nil, arrival: Arrival? = nil, isDeletedForGood: Bool = false) {
+        (self.row, self.arrival, self.isDeletedForGood) = (row, arrival, isDeletedForGood)
     }
-
-    /// Whether there was a row, and a client has deleted it for good.
-    var isDeletedForGood: Bool { row == nil && (arrival != nil || hasEffects) }
 
     /// Whether the row is as it came from another backend.
     var isUntouched: Bool {

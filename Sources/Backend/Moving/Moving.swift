@@ -12,6 +12,9 @@ struct Moving {
         var row: MovedRow
         var createdAt: Instant
         var stamp: Instant
+        /// Whether there is a row afterwards. If not, only its arrival is kept: it is a deletion, and the
+        /// table deletes for good.
+        var isKept = true
     }
 
     /// - Parameter hasEffects: whether clients have written to the table.
@@ -27,9 +30,10 @@ struct Moving {
     mutating func take(_ row: MovedRow, over standing: Standing) -> (MoveOutcome, Placed?) {
         let outcome = MoveOutcome.decide(row, over: standing, from: move.source)
         guard outcome.isWritten else { return (outcome, nil) }
-        learnColumns(of: row)
+        var row = row
+        row.columns = record.table.learn(row.columns)
         let stamp: Instant
-        if !isInUse, let own = row.updatedAt {
+        if !isInUse, let own = row.updatedAt, own <= move.latestStamp {
             stamp = own
             record.lastStamp = max(record.lastStamp, own.ticks)
         } else {
@@ -39,15 +43,20 @@ struct Moving {
             record.lastNumber = max(record.lastNumber, number)
         }
         let createdAt = row.createdAt ?? standing.row?.createdAt ?? row.updatedAt ?? stamp
-        return (outcome, Placed(row: row, createdAt: createdAt, stamp: stamp))
+        let isKept = !row.deleted || record.table.options.softDelete
+        return (outcome, Placed(row: row, createdAt: createdAt, stamp: stamp, isKept: isKept))
+    }
+}
+
+extension Columns {
+    /// Whether both have the same values. A table knows each column in one spelling, so two of them name one
+    /// column, unless a row has both.
+    func hasSameContent(as other: Columns) -> Bool {
+        if changedNames(from: other).isEmpty { return true }
+        let (mine, theirs) = (folded, other.folded)
+        return mine.names.count == names.count && theirs.names.count == other.names.count
+            && mine.changedNames(from: theirs).isEmpty
     }
 
-    /// Queries know columns by how they were first spelled.
-    private mutating func learnColumns(of row: MovedRow) {
-        var rules = ColumnRules(
-            known: record.table.knownColumns, isFixed: false, profile: Profile(BackendOptions()))
-        // This flavour refuses no column and changes none.
-        _ = try? rules.keep(row.columns)
-        _ = record.table.add(rules.new)
-    }
+    private var folded: Columns { Columns(all.map { Column($0.name.lowercased(), $0.value) }) }
 }

@@ -30,8 +30,12 @@ public struct RowComparison: Sendable {
     private var hasAllThere = false
     private var hasAllHere = false
 
+    private let deletesForGood: Bool
+
     /// Nothing was compared yet.
-    public init() {}
+    /// - Parameter deletesForGood: whether the table here keeps nothing of a deleted row. Then a row that is
+    ///   deleted counts as none on both sides.
+    public init(deletesForGood: Bool = false) { self.deletesForGood = deletesForGood }
 
     /// Whether the next page of the other backend is needed.
     public var needsThere: Bool { waitingThere.isEmpty && !hasAllThere }
@@ -40,6 +44,7 @@ public struct RowComparison: Sendable {
 
     /// Adds a page of the other backend.
     public mutating func addThere(_ rows: [MovedRow], isLast: Bool) {
+        let rows = counted(rows)
         there += rows.count
         waitingThere += rows
         hasAllThere = isLast
@@ -47,9 +52,14 @@ public struct RowComparison: Sendable {
 
     /// Adds a page of this one.
     public mutating func addHere(_ rows: [MovedRow], isLast: Bool) {
+        let rows = counted(rows)
         here += rows.count
         waitingHere += rows
         hasAllHere = isLast
+    }
+
+    private func counted(_ rows: [MovedRow]) -> [MovedRow] {
+        deletesForGood ? rows.filter { !$0.deleted } : rows
     }
 
     /// Compares as far as the pages go.
@@ -83,7 +93,7 @@ public struct RowComparison: Sendable {
     /// What differs. What the other backend does not say does not count.
     private static func kinds(_ theirs: MovedRow, _ ours: MovedRow) -> [RowDifference.Kind] {
         var kinds: [RowDifference.Kind] = []
-        if !theirs.columns.changedNames(from: ours.columns).isEmpty { kinds.append(.columns) }
+        if !theirs.columns.hasSameContent(as: ours.columns) { kinds.append(.columns) }
         if let version = theirs.version, version != ours.version { kinds.append(.version) }
         if theirs.deleted != ours.deleted { kinds.append(.deleted) }
         if let createdAt = theirs.createdAt, createdAt != ours.createdAt {

@@ -19,14 +19,17 @@ extension TablesBackend {
     ///   - isInUse: whether clients sync with the table already. A table that clients have written to is
     ///     taken so in any case. Its rows get new stamps, since a client asks for later ones alone.
     /// - Returns: what came of each row.
-    /// - Throws: ``MoveProblem`` where the table has ids of another kind, or the storage's error.
+    /// - Throws: ``MoveProblem`` where the table has ids of another kind, or a row is one that no storage can
+    ///   take, or the storage's error.
     public func move(
         _ rows: [MovedRow], into table: TableName, idKind: IDKind, from source: MoveSource,
         isInUse: Bool
     ) async throws -> [MoveOutcome] {
+        if rows.isEmpty { return [] }
+        try Self.check(rows, idKind, table)
         let move = Move(at: clock(), source: source, isInUse: isInUse)
         return try await apart { storage in
-            try Self.check(idKind, table, storage)
+            try Self.check(idKind, table, storage.table(table)?.options.idKind)
             return try storage.move(rows, into: table, creating: TableOptions(idKind: idKind), move)
         }
     }
@@ -36,20 +39,46 @@ extension TablesBackend {
         _ rows: [MovedRow], into table: TableName, idKind: IDKind, from source: MoveSource,
         _ rehearsal: inout MoveRehearsal
     ) async throws -> [MoveOutcome] {
+        if rows.isEmpty { return [] }
+        try Self.check(rows, idKind, table)
         let ids = rows.map(\.itemID)
-        let standings = try await apart { storage in
-            try Self.check(idKind, table, storage)
-            return try storage.standing(of: ids, in: table)
+        let (options, standings) = try await apart { storage in
+            (try storage.table(table)?.options, try storage.standing(of: ids, in: table))
         }
+        try Self.check(
+            idKind, table, rehearsal.idKind(of: table, orFirst: options?.idKind ?? idKind))
         return rows.map {
-            rehearsal.take($0, of: table, over: standings[$0.itemID] ?? Standing(), from: source)
+            rehearsal.take(
+                $0, of: table, over: standings[$0.itemID] ?? Standing(), from: source,
+                deletesForGood: options?.softDelete == false)
+        }
+    }
+
+    /// Whether a row's stamp is so far ahead of the clock that it is not taken over.
+    public func isAhead(_ row: MovedRow) -> Bool {
+        guard let stamp = row.updatedAt else { return false }
+        return stamp > Move.latestStamp(at: clock())
+    }
+
+    /// Whether a table keeps nothing of a deleted row.
+    public func deletesForGood(_ table: TableName) async throws -> Bool {
+        try await apart { try $0.table(table)?.options.softDelete == false }
+    }
+
+    private static func check(
+        _ rows: [MovedRow], _ kind: IDKind, _ table: TableName
+    ) throws(MoveProblem) {
+        for row in rows {
+            if let fault = row.fault(kind) {
+                throw MoveProblem(description: "The row \(row.id) of the table \(table) \(fault).")
+            }
         }
     }
 
     private static func check(
-        _ kind: IDKind, _ table: TableName, _ storage: any RowStorage
-    ) throws {
-        guard let known = try storage.table(table)?.options.idKind, known != kind else { return }
+        _ kind: IDKind, _ table: TableName, _ known: IDKind?
+    ) throws(MoveProblem) {
+        guard let known, known != kind else { return }
         let words: [IDKind: String] = [.string: "texts", .integer: "integers"]
         throw MoveProblem(
             description:
@@ -84,17 +113,33 @@ public struct MoveRehearsal: Sendable {
         let id: ItemID
     }
     private var standings: [Place: Standing] = [:]
+    private var idKinds: [String: IDKind] = [:]
 
     /// Nothing was tried yet.
     public init() {}
 
+    /// What the ids of a table are: a table that is not there is made with its first rows.
+    mutating func idKind(of table: TableName, orFirst kind: IDKind) -> IDKind {
+        let known = idKinds[table.key] ?? kind
+        idKinds[table.key] = known
+        return known
+    }
+
     mutating func take(
-        _ row: MovedRow, of table: TableName, over stored: Standing, from source: MoveSource
+        _ row: MovedRow, of table: TableName, over stored: Standing, from source: MoveSource,
+        deletesForGood: Bool
     ) -> MoveOutcome {
         let place = Place(table: table.key, id: row.itemID)
         let standing = standings[place] ?? stored
         let outcome = MoveOutcome.decide(row, over: standing, from: source)
-        if outcome.isWritten { standings[place] = Standing(moved: row) }
+        if outcome.isWritten {
+            // What is decided next does not depend on the stamp that the row gets here.
+            let stamp = row.updatedAt ?? .earliest
+            standings[place] = Standing(
+                Moving.Placed(
+                    row: row, createdAt: row.createdAt ?? stamp, stamp: stamp,
+                    isKept: !(row.deleted && deletesForGood)))
+        }
         return outcome
     }
 }

@@ -44,18 +44,6 @@ enum PostgreSQLEffects {
         ).isEmpty
     }
 
-    /// Which of some items had any; the ids are a JSON array.
-    static func items(
-        _ connection: PostgreSQLConnection, _ table: TableName, among ids: PostgreSQLValue
-    ) throws -> [String] {
-        try connection.run(
-            """
-            SELECT DISTINCT item_id FROM effects
-            WHERE folded = $1::text AND item_id IN (SELECT jsonb_array_elements_text($2::jsonb))
-            """, [.text(table.key), ids]
-        ).map { try $0.text(0) }
-    }
-
     /// The effects after a number, in order. Numbers are given in the order of commits within one table only:
     /// one of another table may become visible after a higher one.
     static func list(

@@ -10,8 +10,10 @@ struct PostgreSQLList {
     private let query: RowQuery
     private let record: TableRecord
     private let compiler: PostgreSQLCompiler
-    /// What rows of the table have to be at least: not deleted, where tombstones are left out.
+    /// What rows of the table have to be before the client's condition looks at them: within the scope, and
+    /// not deleted, where tombstones are left out.
     private let base: SQLFragment
+    private let scope: SQLFragment?
 
     init(_ query: RowQuery, _ record: TableRecord) {
         self.query = query
@@ -19,12 +21,21 @@ struct PostgreSQLList {
         let spellings = Dictionary(
             record.table.knownColumns.map { ($0.name.lowercased(), $0.name) },
             uniquingKeysWith: { $1 })
-        compiler = PostgreSQLCompiler(
+        let compiler = PostgreSQLCompiler(
             hasIntegerIDs: record.table.options.idKind == .integer, hasExactStamps: query.isExact,
             nulls: query.nulls, now: query.now, spelling: { spellings[$0.lowercased()] ?? $0 })
-        base = SQLFragment(
+        var base = SQLFragment(
             "table_key = ?::bigint" + (query.includesDeleted ? "" : " AND NOT deleted"),
             [.integer(record.key)])
+        // PostgreSQL judges what scopes are: equalities of a column or the id with a constant.
+        scope = query.filter?.scope.map { compiler.filter($0) ?? SQLFragment("FALSE") }
+        if let scope {
+            base = base.and(scope)
+            let times = query.isExact ? [] : query.filter?.times ?? []
+            for time in times.compactMap({ compiler.filter($0) }) { base = base.and(time) }
+        }
+        self.base = base
+        self.compiler = compiler
     }
 
     /// The rows after the skipped ones and, where asked for, the number of all.
@@ -46,9 +57,18 @@ struct PostgreSQLList {
     }
 
     /// What the rows of the answer are, in PostgreSQL's words.
-    private var condition: SQLFragment? {
-        guard let filter = query.filter else { return base }
-        return compiler.filter(filter).map { base.and($0) }
+    var condition: SQLFragment? {
+        guard let condition = query.filter?.condition else { return base }
+        return compiler.filter(condition).map { base.and(withinScope($0)) }
+    }
+
+    /// A condition that is evaluated for the rows of the scope alone: PostgreSQL promises the order of
+    /// `CASE`, and none of what `AND` joins.
+    private func withinScope(_ condition: SQLFragment) -> SQLFragment {
+        guard let scope else { return condition }
+        return SQLFragment(
+            "CASE WHEN \(scope.text) IS NOT TRUE THEN FALSE ELSE \(condition.text) END",
+            scope.arguments + condition.arguments)
     }
 
     private var order: SQLFragment? {
@@ -58,8 +78,10 @@ struct PostgreSQLList {
 
     /// Asks a copy of all rows that may be in the answer.
     private func rowsFromCopy(_ connection: PostgreSQLConnection) throws -> RowList {
-        let copy = try ConnectionQueue.temporary(functions: ScalarFunction.ofLists)
-        let candidates = query.filter.map { base.and(compiler.necessary($0)) } ?? base
+        let copy = try ConnectionQueue.temporary(
+            functions: ScalarFunction.ofLists, uptime: { Uptime.now })
+        let necessary = query.filter?.condition.map { withinScope(compiler.necessary($0)) }
+        let candidates = necessary.map { base.and($0) } ?? base
         let select = SQLFragment(
             """
             DECLARE candidates CURSOR FOR SELECT \(PostgreSQLItems.places), position FROM items
@@ -79,9 +101,7 @@ struct PostgreSQLList {
                 }
             }
             try connection.run(script: "CLOSE candidates")
-            let list = ListSQL(query, record)
-            return RowList(
-                rows: try list.rows(sqlite), count: query.counts ? try list.count(sqlite) : nil)
+            return try ListSQL(query, record).list(sqlite, steps: Limits.listSteps)
         }
     }
 }

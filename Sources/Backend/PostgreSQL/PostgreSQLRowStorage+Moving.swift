@@ -44,10 +44,12 @@ extension PostgreSQLRowStorage {
             outcomes.append(outcome)
             guard let placed else { continue }
             // The same id may come again in these rows.
-            standings[row.itemID] = Standing(moved: row)
+            standings[row.itemID] = Standing(placed)
             written[row.itemID] = placed
         }
-        try PostgreSQLArrivals.put(connection, record, Array(written.values), move, versions)
+        let placed = Array(written.values)
+        try PostgreSQLArrivals.put(connection, record, placed.filter(\.isKept), move, versions)
+        try PostgreSQLArrivals.remove(connection, record, placed.filter { !$0.isKept })
         try PostgreSQLTables.save(connection, moving.record)
         return outcomes
     }
@@ -96,14 +98,28 @@ enum PostgreSQLArrivals {
                 updatedAt: row.textOrNull(1).flatMap { Int64($0) }.map { Instant(ticks: $0) },
                 version: try row.text(2), stamp: Instant(ticks: try row.integer(3)))
         }
-        let absent = ids.filter { standings[$0] == nil }
+        let absent = ids.filter { standings[$0]?.row == nil }
         if absent.isEmpty { return standings }
-        let written = try PostgreSQLEffects.items(
-            connection, table.table.name, among: jsonArray(absent))
-        for id in written {
-            standings[ItemID(stored: id, kind: .string)] = Standing(hasEffects: true)
+        for id in try deleted(connection, table.table.name, among: jsonArray(absent)) {
+            standings[id, default: Standing()].isDeletedForGood = true
         }
         return standings
+    }
+
+    /// Of which items the last that a client did is a delete; the ids are a JSON array.
+    private static func deleted(
+        _ connection: PostgreSQLConnection, _ table: TableName, among ids: PostgreSQLValue
+    ) throws -> [ItemID] {
+        try connection.run(
+            """
+            SELECT item_id FROM (
+              SELECT DISTINCT ON (item_id) item_id, kind FROM effects
+              WHERE folded = $1::text
+                AND item_id IN (SELECT jsonb_array_elements_text($2::jsonb))
+              ORDER BY item_id, number DESC
+            ) AS last WHERE kind = 'delete'
+            """, [.text(table.key), ids]
+        ).map { ItemID(stored: try $0.text(0), kind: .string) }
     }
 
     /// Ids as a JSON array. PostgreSQL's texts have no U+0000, so an id with it is nowhere, and is left out.
@@ -164,6 +180,36 @@ enum PostgreSQLArrivals {
                 .integer(table.key), .text(JSONValue.array(rows.map(Self.record)).text),
                 .integer(move.at.milliseconds),
             ])
+    }
+
+    /// Removes the rows of deletions that came, and writes that they came: one statement as well.
+    static func remove(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ rows: [Moving.Placed]
+    ) throws {
+        if rows.isEmpty { return }
+        let arrivals = rows.map { placed in
+            let origin = placed.row.updatedAt.map { JSONValue.number(JSONNumber($0.ticks)) }
+            return JSONValue.object([
+                .init("id", .string(placed.row.id)),
+                .init("version", .string(placed.row.version ?? "")),
+                .init("stamp_ticks", .number(JSONNumber(placed.stamp.ticks))),
+                .init("origin_ticks", origin ?? .null),
+            ])
+        }
+        try connection.run(
+            """
+            WITH moved AS (
+              SELECT * FROM jsonb_to_recordset($2::jsonb) AS row(id text, version text,
+                stamp_ticks bigint, origin_ticks bigint)
+            ), removed AS (
+              DELETE FROM items
+              WHERE table_key = $1::bigint AND id IN (SELECT moved.id FROM moved)
+            )
+            INSERT INTO arrivals (table_key, id, origin_ticks, version, stamp_ticks)
+            SELECT $1::bigint, id, origin_ticks, version, stamp_ticks FROM moved
+            ON CONFLICT (table_key, id) DO UPDATE SET origin_ticks = excluded.origin_ticks,
+              version = excluded.version, stamp_ticks = excluded.stamp_ticks
+            """, [.integer(table.key), .text(JSONValue.array(arrivals).text)])
     }
 
     private static func record(_ placed: Moving.Placed) -> JSONValue {

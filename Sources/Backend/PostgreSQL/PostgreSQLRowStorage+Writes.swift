@@ -9,7 +9,7 @@ extension PostgreSQLRowStorage {
         let insertion: Insertion? = try self.write(to: table, creating: options, write) {
             (writing: inout Writing) in
             guard writing.record.table.add(write.newColumns) else { return nil }
-            let id = row.id ?? writing.record.nextNumber()
+            let id = try row.id ?? writing.record.nextNumber()
             if let old = try PostgreSQLItems.find(writing.connection, table, id) {
                 return .exists(old)
             }

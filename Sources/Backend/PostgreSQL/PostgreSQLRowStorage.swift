@@ -79,11 +79,16 @@ extension PostgreSQLRowStorage {
 
     package func list(_ query: RowQuery) throws -> RowList {
         try passing {
-            try pool.reading { connection in
-                guard let table = try PostgreSQLTables.find(connection, query.table) else {
-                    return RowList(count: query.counts ? 0 : nil)
+            do {
+                return try pool.reading { connection in
+                    guard let table = try PostgreSQLTables.find(connection, query.table) else {
+                        return RowList(count: query.counts ? 0 : nil)
+                    }
+                    return try PostgreSQLList(query, table).rows(connection)
                 }
-                return try PostgreSQLList(query, table).rows(connection)
+            } catch PostgreSQLError.refused("57014", _) {
+                // The server's time-out of a statement: the list would run into it again.
+                throw TooMuchWork()
             }
         }
     }

@@ -33,7 +33,7 @@ package enum Insertion: Sendable, Hashable {
     case inserted(Row)
     /// A row with this id is there, deleted or not. Nothing was written.
     case exists(Row)
-    /// A new column is there by now with another type. Nothing was written.
+    /// A new column is there by now with another type or in another spelling. Nothing was written.
     case overtaken
 }
 

@@ -33,7 +33,9 @@ package protocol RowStorage: Sendable {
 
     // MARK: Rows
 
-    /// The rows of a query and, where asked for, their number, as of one moment.
+    /// The rows of a query and, where asked for, their number, as of one moment. A filter's condition is
+    /// evaluated for the rows of its scope alone.
+    /// - Throws: ``TooMuchWork`` where the database ended it.
     @available(*, noasync)
     func list(_ query: RowQuery) throws -> RowList
 
@@ -55,7 +57,7 @@ package protocol RowStorage: Sendable {
     /// Gives rows new content, stamps and versions: updates, replaces, undeletes and deletes softly. Each
     /// row is one effect of this kind.
     /// - Returns: the rows afterwards, in their order. Nil when one of them was not as it was read, or a new
-    ///   column is there by now with another type; then nothing was written.
+    ///   column is there by now with another type or in another spelling; then nothing was written.
     @available(*, noasync)
     func change(
         _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write

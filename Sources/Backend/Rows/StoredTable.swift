@@ -17,18 +17,77 @@ package struct StoredTable: Sendable, Hashable {
     /// All columns known.
     var knownColumns: [TableOptions.Column] { options.columns + seenColumns }
 
+    /// All columns known, by their names in lower case: two spellings name one column. Of two that are known,
+    /// the later one counts, as in queries.
+    var columnsByKey: [String: TableOptions.Column] {
+        Dictionary(knownColumns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// A column as the table spells it.
+    func spelling(_ column: String) -> String {
+        knownColumns.last { $0.name.lowercased() == column.lowercased() }?.name ?? column
+    }
+
     /// Takes the columns that a write adds; those that are there stay.
-    /// - Returns: false when one is there with another type.
+    /// - Returns: false when one is there with another type or in another spelling.
     mutating func add(_ columns: [TableOptions.Column]) -> Bool {
+        if columns.isEmpty { return true }
+        var known = columnsByKey
         for column in columns {
-            let name = column.name.lowercased()
-            if let known = knownColumns.first(where: { $0.name.lowercased() == name }) {
-                guard known.type == column.type else { return false }
+            let key = column.name.lowercased()
+            if let old = known[key] {
+                let isSame =
+                    old.type == column.type && old.name.utf8.elementsEqual(column.name.utf8)
+                guard isSame else { return false }
             } else {
+                known[key] = column
                 seenColumns.append(column)
             }
         }
         return true
+    }
+}
+
+// Columns in the spellings that the table knows, which are those that queries ask for.
+extension StoredTable {
+    /// A row's columns in the known spellings. Where a row has two spellings of one column, both stay as they
+    /// are, so that no value is lost.
+    func spelled(_ columns: Columns) -> Columns {
+        let known = columnsByKey
+        let all = columns.all
+        let counts = Dictionary(all.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
+        return Columns(
+            all.map { column in
+                let key = column.name.lowercased()
+                guard counts[key] == 1, let name = known[key]?.name else { return column }
+                return Columns.Column(name, column.value)
+            })
+    }
+
+    /// A row's columns after an update. A column that is set takes the place of all its spellings.
+    func merged(_ columns: Columns, with changes: Columns) -> Columns {
+        var merged = spelled(columns)
+        merged.merge(changes)
+        let set = Dictionary(
+            changes.all.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { $1 })
+        return Columns(
+            merged.all.filter { column in
+                set[column.name.lowercased()]?.utf8.elementsEqual(column.name.utf8) ?? true
+            })
+    }
+
+    /// Learns the columns of a row that comes from another backend, however many there are.
+    /// - Returns: the columns in the known spellings.
+    mutating func learn(_ columns: Columns) -> Columns {
+        var known = columnsByKey
+        for column in columns.all {
+            let key = column.name.lowercased()
+            guard known[key] == nil, let type = ColumnRules.type(column.value) else { continue }
+            let new = TableOptions.Column(column.name, type)
+            known[key] = new
+            seenColumns.append(new)
+        }
+        return spelled(columns)
     }
 }
 

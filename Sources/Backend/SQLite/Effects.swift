@@ -40,15 +40,6 @@ enum Effects {
             "SELECT 1 FROM effects WHERE table_name = ? LIMIT 1", [table.text]) != nil
     }
 
-    /// Whether an item had any.
-    static func has(
-        _ connection: Connection, _ table: TableName, of id: String
-    ) throws -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM effects WHERE table_name = ? AND item_id = ? LIMIT 1",
-            [table.text, id]) != nil
-    }
-
     /// How many effects an item had.
     static func count(_ connection: Connection, _ table: TableName, _ id: String) throws -> Int {
         let count = try connection.integer(

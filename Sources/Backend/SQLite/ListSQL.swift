@@ -3,10 +3,11 @@ import TablesProtocol
 
 /// A query as SQL.
 struct ListSQL {
-    private let source: String
+    /// What follows `FROM`: the items and what holds for them.
+    let source: SQLFragment
     private let places: String
-    private let condition: SQLFragment
     private let order: SQLFragment
+    private let counts: Bool
     private let skip: Int
     private let limit: Int
 
@@ -19,53 +20,113 @@ struct ListSQL {
             nulls: query.nulls, now: query.now, spelling: { spellings[$0.lowercased()] ?? $0 })
         // The index knows milliseconds alone.
         let isExact = query.isExact
-        var condition = SQLFragment("table_key = ?", [.integer(record.key)])
-        if !query.includesDeleted { condition.text += " AND deleted = 0" }
-        if let filter = query.filter {
-            let fragment = compiler.filter(isExact ? filter.inTicks : filter)
-            condition.text += " AND (\(fragment.text))"
-            condition.arguments += fragment.arguments
+        let scope = query.filter?.scope.map { compiler.filter($0) }
+        var base = SQLFragment("table_key = \(record.key)")
+        if !query.includesDeleted { base.text += " AND deleted = 0" }
+        if let scope {
+            base = base.and(OwnerIndexes.scope(record.key)).and(scope)
+            let times = isExact ? [] : query.filter?.times ?? []
+            for time in times { base = base.and(compiler.filter(time)) }
         }
-        self.condition = condition
+        let condition = query.filter?.condition.map { condition in
+            compiler.filter(isExact ? condition.inTicks : condition)
+        }
+        source = Self.source(base, condition, scope, isExact: isExact)
         let terms = query.orderBy.map {
             isExact ? Ordering($0.expression.inTicks, descending: $0.descending) : $0
         }
         order =
             query.lastOrder == .insertion && terms.isEmpty
             ? SQLFragment("position") : compiler.ordering(terms)
-        source = isExact ? Self.exactSource : "items"
         places = Items.places(isExact ? "plain" : "columns")
+        counts = query.counts
         skip = query.skip
         limit = query.limit
     }
 
-    /// The items with their exact stamps as one more column of theirs; `plain` are the real ones.
-    private static let exactSource = """
-        (SELECT position, table_key, id, created_at, created_ticks, stamp, stamp_ticks, revision,
-          version, deleted, columns AS plain,
-          json_set(columns, '$."\(Expression.exactColumn)"', stamp_ticks) AS columns FROM items)
-        """
-
-    /// The rows after the skipped ones.
-    func rows(_ connection: Connection) throws -> [Row] {
-        try connection.all(
-            """
-            SELECT \(places) FROM \(source) WHERE \(condition.text) ORDER BY \(order.text)
-            LIMIT ? OFFSET ?
-            """,
-            values(condition.arguments + order.arguments) + [limit, skip], keep: false, Items.row)
+    /// - Parameters:
+    ///   - base: what items have to be before the condition.
+    ///   - scope: the part of `base` for whose items alone the condition is evaluated.
+    private static func source(
+        _ base: SQLFragment, _ condition: SQLFragment?, _ scope: SQLFragment?, isExact: Bool
+    ) -> SQLFragment {
+        guard let condition else {
+            return isExact ? exactSource(base) : base.following("items WHERE ")
+        }
+        guard let scope else {
+            return isExact
+                ? exactSource(base).joined(" WHERE ", condition)
+                : base.and(condition).following("items WHERE ")
+        }
+        // SQLite promises the order of `CASE`, and none of what `AND` joins. The condition comes last in it
+        // and first in the text: so it is no deeper in the stack of SQLite's parser than without a scope.
+        let within = SQLFragment(
+            "CASE WHEN (\(scope.text)) IS NOT 1 THEN 0 ELSE \(condition.text) END",
+            scope.arguments + condition.arguments)
+        return isExact
+            ? exactSource(base).joined(" WHERE ", within)
+            : within.joined(" AND ", base).following("items WHERE ")
     }
 
-    /// How many rows match regardless of skip and limit.
-    func count(_ connection: Connection) throws -> Int {
+    /// The items with their exact stamps as one more column of theirs; `plain` are the real ones.
+    private static func exactSource(_ base: SQLFragment) -> SQLFragment {
+        SQLFragment(
+            """
+            (SELECT position, table_key, id, created_at, created_ticks, stamp, stamp_ticks, revision,
+              version, deleted, columns AS plain,
+              json_set(columns, '$."\(Expression.exactColumn)"', stamp_ticks) AS columns
+            FROM items WHERE \(base.text))
+            """, base.arguments)
+    }
+
+    /// The rows after the skipped ones and, where asked for, the number of all.
+    /// - Parameter steps: how many steps of SQLite's machine both may take.
+    /// - Throws: ``TooMuchWork``
+    func list(_ connection: Connection, steps: Int) throws -> RowList {
+        do {
+            return try connection.within(steps: steps, milliseconds: Limits.listMilliseconds) {
+                RowList(
+                    rows: try rows(connection), count: counts ? try count(connection) : nil)
+            }
+        } catch {
+            if case .interrupted = StorageError(error) { throw TooMuchWork() }
+            throw error
+        }
+    }
+
+    private func rows(_ connection: Connection) throws -> [Row] {
+        try connection.all(
+            """
+            SELECT \(places) FROM \(source.text) ORDER BY \(order.text) LIMIT ? OFFSET ?
+            """,
+            values(source.arguments + order.arguments) + [limit, skip], keep: false, Items.row)
+    }
+
+    private func count(_ connection: Connection) throws -> Int {
         let counts: [Int] = try connection.column(
-            "SELECT count(*) FROM \(source) WHERE \(condition.text)",
-            values(condition.arguments), keep: false)
+            "SELECT count(*) FROM \(source.text)", values(source.arguments), keep: false)
         return counts.first ?? 0
     }
 
     private func values(_ arguments: [SQLValue]) -> StatementValues {
         arguments.map { $0.inSQLite }
+    }
+}
+
+extension SQLFragment {
+    /// Both conditions.
+    fileprivate func and(_ other: SQLFragment) -> SQLFragment {
+        SQLFragment("\(text) AND (\(other.text))", arguments + other.arguments)
+    }
+
+    /// Both, and a word between them.
+    fileprivate func joined(_ word: String, _ other: SQLFragment) -> SQLFragment {
+        SQLFragment(text + word + other.text, arguments + other.arguments)
+    }
+
+    /// The fragment after a text.
+    fileprivate func following(_ start: String) -> SQLFragment {
+        SQLFragment(start + text, arguments)
     }
 }
 

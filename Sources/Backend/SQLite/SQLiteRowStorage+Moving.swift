@@ -58,16 +58,52 @@ enum Arrivals {
                 stamp: Instant(ticks: row[2]))
         }
         var standing = Standing(row: try Items.find(connection, table, id), arrival: arrival)
-        if standing.row == nil, arrival == nil {
-            standing.hasEffects = try Effects.has(connection, table.table.name, of: id)
+        if standing.row == nil {
+            standing.isDeletedForGood = try isDeleted(connection, table.table.name, id)
         }
         return standing
+    }
+
+    /// Whether the last that a client did to an item is a delete.
+    private static func isDeleted(
+        _ connection: Connection, _ table: TableName, _ id: String
+    ) throws -> Bool {
+        try connection.integer(
+            """
+            SELECT kind = 'delete' FROM effects WHERE table_name = ? AND item_id = ?
+            ORDER BY number DESC LIMIT 1
+            """, [table.text, id]) == 1
     }
 
     /// Writes a row as it came, and that it came.
     static func put(
         _ connection: Connection, _ table: TableRecord, _ placed: Moving.Placed, _ move: Move
     ) throws {
+        let version: String
+        if placed.isKept {
+            version = try putItem(connection, table, placed, move)
+        } else {
+            version = placed.row.version ?? ""
+            try connection.run(
+                "DELETE FROM items WHERE table_key = ? AND id = ?", [table.key, placed.row.id])
+        }
+        try connection.run(
+            """
+            INSERT INTO arrivals (table_key, id, origin_ticks, version, stamp_ticks)
+            VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (table_key, id) DO UPDATE SET origin_ticks = excluded.origin_ticks,
+              version = excluded.version, stamp_ticks = excluded.stamp_ticks
+            """,
+            [
+                table.key, placed.row.id, placed.row.updatedAt?.ticks, version,
+                placed.stamp.ticks,
+            ])
+    }
+
+    /// - Returns: the version that the row has now.
+    private static func putItem(
+        _ connection: Connection, _ table: TableRecord, _ placed: Moving.Placed, _ move: Move
+    ) throws -> String {
         let versions: [String] = try connection.column(
             """
             INSERT INTO items (table_key, id, columns, created_at, created_ticks, stamp,
@@ -85,16 +121,6 @@ enum Arrivals {
                 placed.createdAt.ticks, placed.stamp.milliseconds, placed.stamp.ticks,
                 move.at.milliseconds, placed.row.version, placed.row.deleted,
             ])
-        try connection.run(
-            """
-            INSERT INTO arrivals (table_key, id, origin_ticks, version, stamp_ticks)
-            VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (table_key, id) DO UPDATE SET origin_ticks = excluded.origin_ticks,
-              version = excluded.version, stamp_ticks = excluded.stamp_ticks
-            """,
-            [
-                table.key, placed.row.id, placed.row.updatedAt?.ticks, versions[0],
-                placed.stamp.ticks,
-            ])
+        return versions[0]
     }
 }

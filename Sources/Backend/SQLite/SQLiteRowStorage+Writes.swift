@@ -9,7 +9,7 @@ extension SQLiteRowStorage {
         let insertion: Insertion? = try self.write(isKept: write.isKept) { connection in
             var record = try Tables.findOrMake(connection, table, options)
             guard record.table.add(write.newColumns) else { return nil }
-            let id = row.id ?? record.nextNumber()
+            let id = try row.id ?? record.nextNumber()
             if let old = try Items.find(connection, record, id) { return .exists(old) }
             let stamp = record.nextStamp(write)
             let inserted = try Items.insert(connection, record, row, id, stamp)

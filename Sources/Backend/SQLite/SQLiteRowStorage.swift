@@ -1,23 +1,39 @@
 import Storage
 package import TablesProtocol
 
-/// Rows in SQLite: one file, or nothing but memory, on one connection.
+/// Rows in SQLite: one file, or nothing but memory.
 ///
-/// Writes take its lock before their first read, so what a call has read is still so when it writes.
+/// One connection writes. Writes take its lock before their first read, so what a call has read is still so
+/// when it writes. A file is read on connections of their own, so that no read waits for a write or for
+/// another read; in memory there is the one connection.
 package final class SQLiteRowStorage: RowStorage {
     package let place = CallPlace.callersThread
+    /// Nil in memory. They close before the connection that writes: as the last one it empties the log.
+    private let readers: ReaderPool?
     let connection: ConnectionQueue
+    /// Steps of SQLite's machine that a list may take.
+    private let listSteps: Int
 
     /// Opens the database.
     ///
     /// - Parameter path: its file; nil keeps everything in memory.
     /// - Throws: SQLite's error when the file cannot be opened or is none of a backend.
-    package init(at path: String? = nil) throws {
+    package convenience init(at path: String? = nil) throws {
+        try self.init(at: path, listSteps: Limits.listSteps)
+    }
+
+    init(at path: String?, listSteps: Int) throws {
         let functions = ScalarFunction.ofLists + [.countedVersion]
-        connection =
-            if let path {
-                try ConnectionQueue.writer(path, functions: functions)
-            } else { try ConnectionQueue.inMemory(functions: functions) }
+        if let path {
+            connection = try ConnectionQueue.writer(path, functions: functions)
+            readers = ReaderPool(
+                path, functions: functions, limit: Limits.readers, uptime: { Uptime.now })
+        } else {
+            connection = try ConnectionQueue.inMemory(
+                functions: functions, uptime: { Uptime.now })
+            readers = nil
+        }
+        self.listSteps = listSteps
         try connection.transaction(.immediate) { try Schema.create($0) }
     }
 
@@ -37,6 +53,21 @@ package final class SQLiteRowStorage: RowStorage {
     /// Goes back to a copy, as a server does that is restored from an older backup.
     @available(*, noasync)
     package func restore(_ copy: Copy) throws { try Backup.copy(copy.connection, over: connection) }
+
+    /// Lends a connection that reads.
+    @available(*, noasync)
+    private func reading<T>(_ body: (Connection) throws -> T) throws -> T {
+        if let readers { return try readers.access(body) }
+        return try connection.access(body)
+    }
+
+    /// Runs reads that see one moment.
+    @available(*, noasync)
+    private func readingOnce<T>(_ body: (Connection) throws -> T) throws -> T {
+        try reading { connection in
+            try connection.transaction(.deferred) { try body(connection) }
+        }
+    }
 
     /// Runs a write in one transaction.
     /// - Parameter body: what gives nil is rolled back.
@@ -59,43 +90,45 @@ extension SQLiteRowStorage {
     package func check() throws { _ = try effects(after: .max, limit: 1) }
 
     package func table(_ name: TableName) throws -> StoredTable? {
-        try connection.access { try Tables.find($0, name)?.table }
+        try reading { try Tables.find($0, name)?.table }
     }
 
     package func declare(_ name: TableName, _ options: TableOptions) throws {
-        try connection.transaction(.immediate) { try Tables.declare($0, name, options) }
+        try connection.transaction(.immediate) { connection in
+            try Tables.declare(connection, name, options)
+            guard let record = try Tables.find(connection, name) else { throw StorageError.damaged }
+            let column = options.ownerColumn.map { record.table.spelling($0) }
+            try OwnerIndexes.keep(connection, record.key, column: column)
+        }
     }
 
     package func rows(in table: TableName) throws -> [Row] {
-        try connection.transaction(.deferred) { connection in
+        try readingOnce { connection in
             try Tables.find(connection, table).map { try Items.all(connection, $0) } ?? []
         }
     }
 
     package func get(_ id: String, in table: TableName) throws -> Row? {
-        try connection.transaction(.deferred) { connection in
+        try readingOnce { connection in
             try Tables.find(connection, table).flatMap { try Items.find(connection, $0, id) }
         }
     }
 
     package func list(_ query: RowQuery) throws -> RowList {
-        try connection.transaction(.deferred) { connection in
+        try readingOnce { connection in
             guard let table = try Tables.find(connection, query.table) else {
                 return RowList(count: query.counts ? 0 : nil)
             }
-            let list = ListSQL(query, table)
-            return RowList(
-                rows: try list.rows(connection),
-                count: query.counts ? try list.count(connection) : nil)
+            return try ListSQL(query, table).list(connection, steps: listSteps)
         }
     }
 
     package func effects(after number: Int64, limit: Int) throws -> [Effect] {
-        try connection.access { try Effects.list($0, after: number, limit: limit) }
+        try reading { try Effects.list($0, after: number, limit: limit) }
     }
 
     package func effectCount(of id: String, in table: TableName) throws -> Int {
-        try connection.access { try Effects.count($0, table, id) }
+        try reading { try Effects.count($0, table, id) }
     }
 
     package func keepLogin(token: String, user: String) throws {
@@ -103,7 +136,7 @@ extension SQLiteRowStorage {
     }
 
     package func user(ofToken token: String) throws -> String? {
-        try connection.access { try LoginTokens.user($0, token: token) }
+        try reading { try LoginTokens.user($0, token: token) }
     }
 
     package func endLogin(token: String?) throws {

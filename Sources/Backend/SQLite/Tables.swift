@@ -13,7 +13,14 @@ struct TableRecord: Sendable {
     var lastNumber: Int64
 
     /// Gives the next integer id.
-    mutating func nextNumber() -> String {
+    /// - Throws: a refusal where the table has no further one.
+    mutating func nextNumber() throws(Refusal) -> String {
+        guard lastNumber < Limits.numberedID else {
+            throw Refusal(
+                400,
+                "The table has an item with the greatest integer id, so it takes no new one. Move its "
+                    + "items into a table with string ids.")
+        }
         lastNumber += 1
         return String(lastNumber)
     }

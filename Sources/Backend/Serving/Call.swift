@@ -56,6 +56,25 @@ struct Call: Sendable {
     /// What the Content-Type says; nil without one.
     var mediaType: MediaType? { field(.contentType).map(MediaType.init) }
 
+    /// The table that it is about; nil for every other path.
+    var tableName: TableName? {
+        switch route {
+        case .table(let name), .item(let name, _): name
+        case .faults, .effects, .other: nil
+        }
+    }
+
+    /// Whether the head says that the body is encoded, or in another charset than UTF-8.
+    var hasEncodedBody: Bool {
+        let codings = (field(.contentEncoding) ?? "").lowercased().split(separator: ",")
+        let isPlain = codings.allSatisfy { $0.filter { !" \t".contains($0) } == "identity" }
+        let charsets = mediaType?.charsets ?? []
+        return !isPlain || !charsets.allSatisfy { Self.charsets.contains($0) }
+    }
+
+    /// The charsets whose bytes are UTF-8, as they stand in a Content-Type.
+    private static let charsets: Set = ["utf-8", "\"utf-8\"", "utf8", "us-ascii"]
+
     /// The value of a header field.
     func field(_ name: HTTPField.Name) -> String? { request.head.headerFields[name] }
 

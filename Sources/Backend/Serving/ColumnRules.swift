@@ -2,8 +2,8 @@ import TablesProtocol
 
 /// What the columns of a write become when they are stored.
 struct ColumnRules {
-    /// The columns known so far.
-    let known: [TableOptions.Column]
+    /// The columns known so far, by their names in lower case.
+    private var known: [String: TableOptions.Column]
     /// Whether no others can be added.
     let isFixed: Bool
     /// How the flavour decides.
@@ -12,19 +12,21 @@ struct ColumnRules {
     private(set) var new: [TableOptions.Column] = []
 
     init(known: [TableOptions.Column], isFixed: Bool, profile: Profile) {
-        self.known = known
+        self.known = Dictionary(
+            known.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
         self.isFixed = isFixed
         self.profile = profile
     }
 
-    /// The columns as they are stored. The Node server's tables are typed: a value becomes one of
-    /// the column's type, and a column that begins with null does not come into being. Where columns
-    /// are fixed, .NET of the second generation refuses others and the third leaves them out.
+    /// The columns as they are stored, each in the spelling that the table knows. The Node server's
+    /// tables are typed: a value becomes one of the column's type, and a column that begins with null
+    /// does not come into being. Where columns are fixed, .NET of the second generation refuses others
+    /// and the third leaves them out.
     mutating func keep(_ columns: Columns) throws(Refusal) -> Columns {
         var kept: [Columns.Column] = []
         for column in columns.all {
-            let name = column.name.lowercased()
-            let old = (known + new).first { $0.name.lowercased() == name }
+            let key = column.name.lowercased()
+            let old = known[key]
             if let refusal = refusal(column) { throw refusal }
             if isFixed, old == nil {
                 guard profile.flavour == .dotnet else { continue }
@@ -38,8 +40,13 @@ struct ColumnRules {
                 if !profile.isNode { kept.append(column) }
                 continue
             }
-            if old == nil { new.append(TableOptions.Column(column.name, type)) }
-            kept.append(profile.isNode ? Self.convert(column, old?.name, type) : column)
+            if old == nil {
+                let added = TableOptions.Column(column.name, type)
+                known[key] = added
+                new.append(added)
+            }
+            let value = profile.isNode ? Self.convert(column.value, type) : column.value
+            kept.append(Columns.Column(old?.name ?? column.name, value))
         }
         return Columns(kept)
     }
@@ -79,19 +86,14 @@ struct ColumnRules {
         }
     }
 
-    private static func type(_ value: JSONText) -> TableOptions.ColumnType? {
+    /// The type of a column that begins with a value; nil for null, which says nothing of it.
+    static func type(_ value: JSONText) -> TableOptions.ColumnType? {
         switch value.value {
         case .null: nil
         case .bool: .boolean
         case .number: .number
         case .string, .array, .object: .string
         }
-    }
-
-    private static func convert(
-        _ column: Columns.Column, _ name: String?, _ type: TableOptions.ColumnType
-    ) -> Columns.Column {
-        Columns.Column(name ?? column.name, convert(column.value, type))
     }
 
     /// JavaScript's idea of the value in a column of the type.

@@ -5,6 +5,7 @@ import TablesProtocol
 extension Exchange {
     /// The body of a write, taken apart.
     func sent(_ table: TableOptions) throws(Refusal) -> Sent {
+        if !call.request.body.isEmpty, call.hasEncodedBody { throw Refusal.encodedBody }
         if let sent = try patched(table) { return sent }
         return try Sent(object(), profile, table)
     }
@@ -64,15 +65,16 @@ extension Exchange {
     /// items are objects of a class.
     func withDefaults(_ columns: Columns, _ table: StoredTable) -> Columns {
         guard hasFixedColumns(table) else { return columns }
+        let given = Set(columns.names.map { $0.lowercased() })
         var whole = columns
-        for column in table.options.columns where columns[column.name] == nil {
+        for column in table.options.columns where !given.contains(column.name.lowercased()) {
             switch column.type {
             case .string: whole[column.name] = .null
             case .boolean: whole[column.name] = .bool(false)
             case .number: whole[column.name] = .integer(0)
             }
         }
-        return whole
+        return table.spelled(whole)
     }
 
     /// Whether only the declared columns exist.
@@ -101,9 +103,29 @@ extension Exchange {
         var rules = ColumnRules(
             known: table.knownColumns, isFixed: hasFixedColumns(table), profile: profile)
         let kept = try rules.keep(columns)
+        let most = mostColumns(table)
+        if kept.all.count > most || table.knownColumns.count + rules.new.count > most {
+            throw Refusal.tooManyColumns
+        }
         var table = table
         table.seenColumns += rules.new
         return Kept(columns: kept, new: rules.new, table: table)
+    }
+
+    /// A row's columns after an update.
+    func merged(_ row: Row, _ kept: Kept) throws(Refusal) -> Columns {
+        let columns = kept.table.merged(row.columns, with: kept.columns)
+        let count = columns.all.count
+        if count > mostColumns(kept.table), count > row.columns.all.count {
+            throw Refusal.tooManyColumns
+        }
+        return columns
+    }
+
+    /// How many columns a write may give the table, and each of its rows. One whose rows came from another
+    /// backend may have more; it gets no others.
+    private func mostColumns(_ table: StoredTable) -> Int {
+        max(Limits.columnsOfTable, table.knownColumns.count)
     }
 
     /// What a table keeps of the columns of a write.
@@ -138,12 +160,22 @@ struct Sent: Sendable {
         let all = profile.generation == .mobileServices ? all.scripted : all
         self.all = all
         var user: [Columns.Column] = []
+        var names: [String: String] = [:]
         for column in all.all {
-            if column.name == "id" {
-                id = try Self.id(column.value, profile, options)
-            } else if profile.generation == .mobileServices, column.name.lowercased() == "id" {
+            let key = column.name.lowercased()
+            // Servers in JavaScript know one spelling of the id, the others all.
+            if key == "id", column.name != key,
+                profile.generation == .mobileServices || profile.isNode
+            {
                 throw Refusal(
                     400, "Item identifiers can only be specified via the 'id' property.")
+            }
+            if let other = names.updateValue(column.name, forKey: key) {
+                throw Refusal(
+                    400, "'\(other)' and '\(column.name)' are one property. Send it once.")
+            }
+            if key == "id" {
+                id = try Self.id(column.value, profile, options)
             } else if let property = Self.property(column.name, profile, options) {
                 try take(property, column, profile)
             } else {

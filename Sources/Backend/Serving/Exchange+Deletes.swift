@@ -15,6 +15,7 @@ extension Exchange {
     /// `DELETE /tables/{table}?$filter=…`: only the Node server deletes so.
     func deleteByFilter(_ name: TableName) throws -> Outcome {
         let table = try table(name)
+        try checkAsking(name)
         var query = try ListQuery(call, profile)
         guard query.filter != nil else { throw Refusal(500, "SQLITE_ERROR: incomplete input") }
         let owner = try owner(in: table)

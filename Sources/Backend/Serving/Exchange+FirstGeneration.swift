@@ -62,7 +62,9 @@ extension Exchange {
 
     /// The JSON of a body is read before anything else is looked at.
     private func checkSyntax() throws(Refusal) {
-        guard hasJSON, let first = call.request.body.first(where: { !" \t\r\n".utf8.contains($0) })
+        guard hasJSON else { return }
+        if call.hasEncodedBody { throw Refusal.encodedBody }
+        guard let first = call.request.body.first(where: { !" \t\r\n".utf8.contains($0) })
         else { return }
         guard "{[".utf8.contains(first) else { throw Refusal(400, "invalid json") }
         do {

@@ -46,11 +46,10 @@ extension Exchange {
         do throws(TablesError) { patch = try JSONPatch(parsing: call.request.body) } catch {
             throw Refusal(400, error.sentence(in: .datasync))
         }
-        var set = Columns()
-        for operation in patch.operations where operation.action != .test {
-            set[operation.name] = operation.value
+        let set = patch.operations.filter { $0.action != .test }.map {
+            Columns.Column($0.name, $0.value)
         }
-        var sent = try Sent(set, profile, table)
+        var sent = try Sent(Columns(set), profile, table)
         sent.patch = patch
         return sent
     }
@@ -71,17 +70,18 @@ extension Exchange {
     /// Runs the tests of a patch between its changes. The real server lets the failure of one end in a
     /// failure of its own.
     func check(_ patch: JSONPatch, _ row: Row) throws(Refusal) {
-        var members = row.columns
+        var members = Dictionary(
+            row.columns.all.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
         members["id"] = .string(row.id)
-        members["updatedAt"] = .string(row.updatedAt.text)
+        members["updatedat"] = .string(row.updatedAt.text)
         members["version"] = .string(row.version)
         members["deleted"] = .bool(row.deleted)
         for operation in patch.operations {
-            let name = members.names.first { $0.lowercased() == operation.name.lowercased() }
+            let key = operation.name.lowercased()
             switch operation.action {
-            case .add, .replace, .remove: members[name ?? operation.name] = operation.value
+            case .add, .replace, .remove: members[key] = operation.value
             case .test:
-                let value = name.flatMap { members[$0] } ?? .null
+                let value = members[key] ?? .null
                 if !value.isSame(as: operation.value) { throw Refusal(500, "", as: .empty) }
             }
         }

@@ -23,7 +23,7 @@ extension Exchange {
             row, into: name, creating: table.options, write(adding: kept.new))
         return switch insertion {
         case .inserted(let row): .inserted(row, sent: sent.all, kept.table)
-        case .exists(let row) where owner?.owns(row) == false || !mayRead(name):
+        case .exists(let row) where owner?.owns(row) == false:
             .refused(Refusal(409, "An item with this id exists."))
         case .exists(let row): .exists(row, sent: call.request.body)
         case .overtaken: .overtaken
@@ -45,12 +45,14 @@ extension Exchange {
         let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
         if !undeletes, let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
-        if let patch = sent.patch { try check(patch, row) }
+        if let patch = sent.patch {
+            if patch.operations.contains(where: { $0.action == .test }) { try checkAsking(name) }
+            try check(patch, row)
+        }
         let owner = try owner(in: table)
         let kept = try kept(owner?.removed(from: sent.columns) ?? sent.columns, table)
         if let outcome = try withoutColumns(row, sent, kept, undeletes) { return outcome }
-        var columns = row.columns
-        columns.merge(kept.columns)
+        let columns = try merged(row, kept)
         var deleted = row.deleted
         if let mark = sent.deleted, profile.generation != .mobileServices { deleted = mark }
         try checkDeletion(from: row.deleted, to: deleted, name)

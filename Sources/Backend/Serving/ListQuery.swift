@@ -2,7 +2,7 @@ import TablesProtocol
 
 /// The query of a list as a server of the profile reads it.
 struct ListQuery {
-    private(set) var filter: Expression?
+    private(set) var filter: RowFilter?
     private(set) var orderBy: [Ordering] = []
     private(set) var top: Int?
     private(set) var skip = 0
@@ -28,7 +28,8 @@ struct ListQuery {
             if let text = call.parameter("$filter"), !text.isEmpty {
                 if profile.isNode { try Self.checkBalance(text) }
                 try Self.checkWords(text, profile)
-                filter = try Expression(parsing: text, generation: profile.generation)
+                filter = RowFilter(
+                    condition: try Expression(parsing: text, generation: profile.generation))
             }
             if let text = call.parameter("$orderby"), !text.isEmpty {
                 let order = profile.isNode ? Self.nodeOrder(text) : text
@@ -46,21 +47,26 @@ struct ListQuery {
 
     /// Leaves only one user's items.
     mutating func keepOnly(_ owner: Owner) {
-        let own = Expression.binary(
-            .equal, .column(.user(path: [owner.column])), .literal(.string(owner.user)))
-        filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
+        keepOnly(
+            .binary(.equal, .column(.user(path: [owner.column])), .literal(.string(owner.user))))
     }
 
     /// Leaves only one item.
     mutating func keepOnly(id: Expression.Literal) {
-        let own = Expression.binary(.equal, .column(.id), .literal(id))
-        filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
+        keepOnly(.binary(.equal, .column(.id), .literal(id)))
+    }
+
+    /// Leaves only the rows of a scope, and lets the client's condition look at no other.
+    private mutating func keepOnly(_ scope: Expression) {
+        var kept = filter ?? RowFilter()
+        kept.scope = kept.scope.flatMap { Expression.joined(.and, [$0, scope]) } ?? scope
+        filter = kept
     }
 
     /// The names of the columns that the query mentions.
     var columns: Set<String> {
         var names: Set<String> = Set((select ?? []).map { $0.lowercased() })
-        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+        for expression in expressions {
             expression.eachColumn { column in
                 if case .user(let path) = column { names.insert(path[0].lowercased()) }
             }
@@ -68,10 +74,15 @@ struct ListQuery {
         return names
     }
 
+    /// What the client asks about a row.
+    private var expressions: [Expression] {
+        orderBy.map(\.expression) + [filter?.condition].compactMap { $0 }
+    }
+
     /// Whether the query filters or orders by the time of the last change.
     var mentionsUpdatedAt: Bool {
         var mentions = false
-        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+        for expression in expressions {
             expression.eachColumn { mentions = mentions || $0 == .system(.updatedAt) }
         }
         return mentions

@@ -83,6 +83,14 @@ extension Refusal {
     /// Every attempt to write was overtaken by another writer of the same item.
     static let tooManyWriters = Refusal(503, "Others write this item all the time. Try again.")
 
+    /// A write would give a table, or a row, more columns than it can have.
+    static let tooManyColumns = Refusal(
+        400, "A table has at most \(Limits.columnsOfTable) columns. Send fewer new ones.")
+
+    /// A body that is compressed, or in another charset: its bytes are no JSON.
+    static let encodedBody = Refusal(
+        415, "Send the body as JSON in UTF-8, without a Content-Encoding.")
+
     /// An error of the backend itself. Its text may name hosts or hold what is stored, so the answer does
     /// not have it; ``TablesBackend/onFailure`` receives it.
     static let failed = Refusal(

@@ -73,6 +73,8 @@ extension TablesBackend {
             if let refusal = try refusal(call) { return answerer(call, nil).refused(refusal) }
             let decision = try decide(call, keeping: keeping)
             return answerer(call, decision.table).response(decision.outcome)
+        } catch let problem as TooMuchWork {
+            return answerer(call, nil).refused(Refusal(400, problem.description))
         } catch is StorageUnavailable {
             return answerer(call, nil).unavailable()
         } catch {

@@ -74,6 +74,7 @@ struct AssignedIDs {
         tombstone.columns = row.columns
         tombstone.createdAt = row.createdAt
         tombstone.deleted = true
+        tombstone.deletedAfter = row.serverDeleted ? row.serverUpdatedAt ?? "" : row.deletedAfter
         try items.restamp(&tombstone, from: tombstone)
     }
 

@@ -20,8 +20,8 @@ struct ItemRow {
     var serverUpdatedAt: String?
     var serverCreatedAt: String?
     var serverDeleted: Bool
-    /// Raw `updatedAt` of the row that a delete of this store removed from the backend; empty where it had
-    /// none. Nil where the backend has given the item since.
+    /// Raw `updatedAt` of the row that a delete of this store removed from the backend; empty where it is
+    /// not known. Nil where the backend has given the item since.
     var deletedAfter: String?
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
@@ -104,10 +104,11 @@ struct ItemRow {
         return isGiven || !deleted && pending == nil ? nil : deletedAfter
     }
 
-    /// Becomes an item that the backend has never had.
+    /// Becomes an item that the backend does not have. Of one that it had, the deletion stays known.
     mutating func forgetBackend() {
+        if serverDeleted { deletedAfter = serverUpdatedAt ?? "" }
         (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
-        (serverCreatedAt, deletedAfter) = (nil, nil)
+        serverCreatedAt = nil
         (serverDeleted, settledAt) = (false, 0)
     }
 

@@ -15,7 +15,8 @@ public struct ServerRow: Sendable, Hashable {
     /// Whether the backend keeps it marked as deleted, or this store has deleted it there.
     public var deleted: Bool
     /// Whether this store has deleted it, and the backend has given nothing of it since. Then the texts are
-    /// those of the row before, and the deletion is later than ``updatedAt``.
+    /// those of the row before, and the deletion is later than ``updatedAt``; nil where the delete was sent
+    /// without a version, so that the backend may have had a newer row.
     public var deletedSince: Bool
 }
 
@@ -28,8 +29,8 @@ struct ServerRows {
     let transaction: Transaction
 
     private static let condition = """
-        table_id = ?
-          AND (pending IS NULL AND (deleted = 0 OR server_deleted = 1 OR deleted_after IS NOT NULL)
+        table_id = ? AND (deleted_after IS NOT NULL
+          OR pending IS NULL AND (deleted = 0 OR server_deleted = 1)
           OR pending IS NOT NULL AND shadow_columns IS NOT NULL)
         """
 
@@ -49,7 +50,7 @@ struct ServerRows {
     }
 
     private static func row(_ row: ItemRow) -> ServerRow {
-        let isDeletedSince = row.pending == nil && row.deletedAfter != nil
+        let isDeletedSince = row.deletedAfter != nil
         let before = row.deletedAfter.flatMap { $0.isEmpty ? nil : $0 }
         return ServerRow(
             id: row.id, columns: (row.pending == nil ? row.columns : row.shadow) ?? Columns(),

@@ -134,7 +134,11 @@ struct Settling {
         if operation.kind == .delete, successors.isEmpty {
             row.columns = row.shadow ?? row.columns
         }
-        if operation.kind == .delete { row.deletedAfter = row.serverUpdatedAt ?? "" }
+        if operation.kind == .delete {
+            // Without a version the backend may have removed a newer row than the one that is known here.
+            let known = origin.isOwnAnswer ? row.serverUpdatedAt : nil
+            row.deletedAfter = remote?.updatedAt ?? known ?? ""
+        }
         try rebase.move(
             &row, successors, onto: server,
             after: ChainJudge.Predecessor(

@@ -19,6 +19,7 @@ struct BackendCopier {
     private let isInUse: Bool
     private var report = MovingReport()
     private var tables: [Table] = []
+    private var problems: [StartProblem] = []
     private var bar = ProgressBar()
 
     init(backend: TablesBackend, isInUse: Bool) {
@@ -29,6 +30,26 @@ struct BackendCopier {
     /// Whether a row is not on both sides as it is.
     var differs: Bool { tables.contains(where: \.differs) }
 
+    /// Why not every table was copied: all sentences, with the exit code of the first; nil where all were.
+    var problem: StartProblem? {
+        problems.first.map { first in
+            StartProblem(problems.map(\.sentence).joined(separator: " "), first.exitCode)
+        }
+    }
+
+    /// Copies tables one after another. One that fails stops the others only where the other backend does not
+    /// answer.
+    mutating func copy(_ tables: [TableName], _ engine: SyncEngine, _ store: Store) async {
+        for table in tables {
+            do throws(StartProblem) {
+                try await copy(table, engine, store)
+            } catch {
+                problems.append(error)
+                if error.exitCode == .offline { return }
+            }
+        }
+    }
+
     /// Copies one table.
     ///
     /// 1. It is pulled, from where the last pull has stopped.
@@ -36,7 +57,7 @@ struct BackendCopier {
     ///    ones, and rows that are gone are gone.
     /// 3. Its rows move in.
     /// 4. The rows here are compared with those that were pulled.
-    mutating func copy(
+    private mutating func copy(
         _ table: TableName, _ engine: SyncEngine, _ store: Store
     ) async throws(StartProblem) {
         defer { bar.end() }
@@ -56,7 +77,7 @@ struct BackendCopier {
         } catch let problem as StartProblem {
             throw problem
         } catch {
-            throw StartProblem("\(error)", .error)
+            throw StartProblem("\(table): \(error)", .error)
         }
     }
 
@@ -96,19 +117,34 @@ struct BackendCopier {
                     of: table, after: last, limit: Limits.movedRows, total: total)
             else { return }
             total = page.total
-            let outcomes = try await backend.move(
-                page.items.map(MovedRow.init), into: table, idKind: kind, from: .backend,
-                isInUse: isInUse)
-            for (row, outcome) in zip(page.items, outcomes) {
-                report.add(outcome, row.id.text, of: table, at: "the other backend")
+            for batch in Self.batches(page.items) {
+                let outcomes = try await backend.move(
+                    batch.rows, into: table, idKind: kind, from: .backend, isInUse: isInUse)
+                for (row, outcome) in zip(batch.rows, outcomes) {
+                    report.add(
+                        outcome, row.id, of: table, at: "the other backend",
+                        isAhead: backend.isAhead(row))
+                }
             }
             bar.draw("moving \(table)", done: report.count(of: table), total: page.total)
             last = page.next
         } while last != nil
     }
 
+    private static func batches(_ rows: [ServerRow]) -> [MoveBatch] {
+        var batches: [MoveBatch] = []
+        for row in rows {
+            if batches.last?.isFull ?? true {
+                batches.append(MoveBatch(rows: Limits.movedRows, bytes: Limits.movedBytes))
+            }
+            batches[batches.count - 1].add(MovedRow(row), bytes: row.columns.text.utf8.count)
+        }
+        return batches
+    }
+
     private func compare(_ table: TableName, _ store: Store) async throws -> RowComparison {
-        var comparison = RowComparison()
+        var comparison = RowComparison(
+            deletesForGood: try await backend.deletesForGood(table))
         var (there, here) = ("", "")
         var total: Int?
         while comparison.needsThere || comparison.needsHere {

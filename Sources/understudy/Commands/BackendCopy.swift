@@ -17,11 +17,11 @@ struct BackendCopy: AsyncParsableCommand {
             The tables are pulled as an Understudy pulls them, page by page, into a store of their \
             own, deleted rows too where the other backend gives them. Then they move in with ids, \
             versions and times. At the end both sides are compared row by row; it ends with 4 where \
-            they differ. Started again, a copy goes on where it was stopped, and a finished one takes \
-            what has changed since. A token goes into a file of --header-file, in a line such as \
-            `X-ZUMO-AUTH: …`. JSON: {from, tables: [{table, there, here, setAside, differences: \
-            [{id, kinds}]}], moved: [{table, added, replaced, same, older, changedHere, \
-            deletedHere, undecided}]}.
+            they differ. A table that fails does not stop the others. Started again, a copy goes on \
+            where it was stopped, and a finished one takes what has changed since. A token goes into \
+            a file of --header-file, in a line such as `X-ZUMO-AUTH: …`. JSON: {from, tables: \
+            [{table, there, here, setAside, differences: [{id, kinds}]}], moved: [{table, added, \
+            replaced, same, older, changedHere, deletedHere, undecided}]}.
             """)
 
     @Option(help: ArgumentHelp("The address of the other backend.", valueName: "url"))
@@ -98,13 +98,14 @@ struct BackendCopy: AsyncParsableCommand {
         defer { opened.close() }
         var copier = BackendCopier(backend: opened.backend, isInUse: place.inUse)
         try await old.whileOpen(log: log.logger) { engine, store throws(StartProblem) in
-            for table in tables { try await copier.copy(table, engine, store) }
+            await copier.copy(tables, engine, store)
         }
         if json {
             ThisProcess.print(json: copier.json(from: old.address.description).text)
         } else {
             for line in copier.lines { ThisProcess.print(line) }
         }
+        if let problem = copier.problem { throw problem }
         if copier.differs { throw ExitStatus.conflicts }
     }
 

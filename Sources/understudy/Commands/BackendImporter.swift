@@ -14,14 +14,14 @@ struct ExportOwner {
         self.tables = Set(tables.map { $0.lowercased() })
     }
 
-    /// The row with its owner.
+    /// The row with its owner. One that says null says none.
     func added(to row: MovedRow, of table: TableName) -> MovedRow {
+        guard tables.contains(table.key) else { return row }
         let name = column.lowercased()
-        guard tables.contains(table.key),
-            !row.columns.names.contains(where: { $0.lowercased() == name })
-        else { return row }
+        let owners = row.columns.all.filter { $0.name.lowercased() == name }
+        guard owners.allSatisfy(\.value.isNull) else { return row }
         var row = row
-        row.columns[column] = .string(user)
+        row.columns[owners.first?.name ?? column] = .string(user)
         return row
     }
 }
@@ -68,7 +68,7 @@ struct BackendImporter {
     private struct Batch {
         let table: TableName
         let idKind: IDKind
-        var rows: [MovedRow] = []
+        var content = MoveBatch(rows: Limits.movedRows, bytes: Limits.movedBytes)
         var numbers: [Int] = []
     }
 
@@ -101,19 +101,19 @@ struct BackendImporter {
             do {
                 content = try ExportedLine(line.bytes)
             } catch {
-                throw problem("\(name):\(line.number) \(error.words).")
+                throw problem("\(name):\(line.number) \(error.words)")
             }
             switch content {
             case .row(let table, let kind, let row):
                 if let full = batch,
-                    full.table != table || full.idKind != kind
-                        || full.rows.count >= Limits.movedRows
+                    full.table != table || full.idKind != kind || full.content.isFull
                 {
                     try await move(full, name)
                     batch = nil
                 }
                 if batch == nil { batch = Batch(table: table, idKind: kind) }
-                batch?.rows.append(owner?.added(to: row, of: table) ?? row)
+                batch?.content.add(
+                    owner?.added(to: row, of: table) ?? row, bytes: line.bytes.count)
                 batch?.numbers.append(line.number)
                 source.rows += 1
                 bar.draw(name, done: source.rows, total: nil)
@@ -142,14 +142,15 @@ struct BackendImporter {
     }
 
     private mutating func move(_ batch: Batch, _ file: String) async throws(StartProblem) {
+        let rows = batch.content.rows
         let outcomes: [MoveOutcome]
         do {
             if isRehearsal {
                 outcomes = try await backend.rehearse(
-                    batch.rows, into: batch.table, idKind: batch.idKind, from: .export, &rehearsal)
+                    rows, into: batch.table, idKind: batch.idKind, from: .export, &rehearsal)
             } else {
                 outcomes = try await backend.move(
-                    batch.rows, into: batch.table, idKind: batch.idKind, from: .export,
+                    rows, into: batch.table, idKind: batch.idKind, from: .export,
                     isInUse: isInUse)
             }
         } catch {
@@ -157,13 +158,15 @@ struct BackendImporter {
         }
         for (index, outcome) in outcomes.enumerated() {
             report.add(
-                outcome, batch.rows[index].id, of: batch.table,
-                at: "\(file):\(batch.numbers[index])")
+                outcome, rows[index].id, of: batch.table,
+                at: "\(file):\(batch.numbers[index])", isAhead: backend.isAhead(rows[index]))
         }
     }
 
-    private func problem(_ sentence: String) -> StartProblem {
-        StartProblem(
+    /// - Parameter words: a sentence, with its full stop or without.
+    private func problem(_ words: String) -> StartProblem {
+        let sentence = words.hasSuffix(".") ? words : "\(words)."
+        return StartProblem(
             isRehearsal
                 ? sentence
                 : "\(sentence) What was read before is moved; the import can be run again.", .error)

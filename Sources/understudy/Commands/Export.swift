@@ -158,11 +158,17 @@ struct Exporter {
         }
     }
 
-    private static func literal(_ id: String, of table: JSONValue) -> String {
+    /// An id in a filter. Quotes are doubled byte by byte: one with a combining mark is another character.
+    static func literal(_ id: String, of table: JSONValue) -> String {
         if table["idKind"]?.string == IDKind.integer.rawValue { return id }
-        return "'"
-            + id.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "''") + "'"
+        let quote = UInt8(ascii: "'")
+        var bytes = [quote]
+        for byte in id.utf8 {
+            bytes.append(byte)
+            if byte == quote { bytes.append(quote) }
+        }
+        bytes.append(quote)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private mutating func queue() async throws {

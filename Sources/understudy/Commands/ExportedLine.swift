@@ -67,11 +67,11 @@ enum ExportedLine {
         if members["deletedSince"]?.value.bool == true {
             updatedAt = updatedAt.map { Instant(ticks: $0.ticks + 1) }
         }
-        return .row(
-            table, kind,
-            MovedRow(
-                id: id, columns: columns, createdAt: try instant(members, "createdAt"),
-                updatedAt: updatedAt, version: try text(members, "version"), deleted: deleted))
+        let row = MovedRow(
+            id: id, columns: columns, createdAt: try instant(members, "createdAt"),
+            updatedAt: updatedAt, version: try text(members, "version"), deleted: deleted)
+        if let words = row.fault(kind) { throw Fault(words: words) }
+        return .row(table, kind, row)
     }
 
     private static func count(_ members: Columns, _ name: String) -> Int? {

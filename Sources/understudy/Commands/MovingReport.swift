@@ -19,12 +19,19 @@ struct MovingReport {
     private(set) var rows: [Row] = []
 
     /// Counts a row, and keeps it where a person may want to look at it.
-    mutating func add(_ outcome: MoveOutcome, _ id: String, of table: TableName, at place: String) {
+    /// - Parameter isAhead: whether its stamp is so far ahead of the clock that it is not taken over.
+    mutating func add(
+        _ outcome: MoveOutcome, _ id: String, of table: TableName, at place: String, isAhead: Bool
+    ) {
         tables[table.text, default: [:]][outcome, default: 0] += 1
-        switch outcome {
-        case .undecided, .changedHere, .deletedHere:
+        let isShown =
+            switch outcome {
+            case .undecided, .changedHere, .deletedHere: true
+            case .added, .replaced: isAhead
+            case .same, .older: false
+            }
+        if isShown {
             rows.append(Row(place: place, table: table.text, id: id, outcome: outcome))
-        case .added, .replaced, .same, .older: break
         }
     }
 
@@ -96,7 +103,9 @@ struct MovingReport {
             "differs from the row here, and no stamp says which is newer; that one stays."
         case .changedHere: "was changed here since it came; that row stays."
         case .deletedHere: "was deleted here for good; it stays away."
-        case .added, .replaced, .same, .older: outcome.rawValue
+        case .added, .replaced:
+            "has an updatedAt more than a day ahead of this machine's clock; the row here has a new one."
+        case .same, .older: outcome.rawValue
         }
     }
 }

@@ -40,9 +40,10 @@ import Testing
         #expect(MoveOutcome.decide(row, over: Standing(), from: .export) == .added)
         var gone = Self.standing(1)
         gone.row = nil
+        gone.isDeletedForGood = true
         #expect(MoveOutcome.decide(row, over: gone, from: .export) == .deletedHere)
         #expect(MoveOutcome.decide(row, over: gone, from: .backend) == .deletedHere)
-        let own = Standing(hasEffects: true)
+        let own = Standing(isDeletedForGood: true)
         #expect(MoveOutcome.decide(row, over: own, from: .export) == .deletedHere)
         #expect(MoveOutcome.decide(row, over: own, from: .backend) == .deletedHere)
     }
@@ -100,6 +101,27 @@ import Testing
         #expect(MoveOutcome.decide(Self.moved(1, nil), over: here, from: .export) == .same)
         let known = Self.moved(1, Self.early, version: "AAAB")
         #expect(MoveOutcome.decide(known, over: here, from: .export) == .replaced)
+    }
+
+    @Test func `a deletion that left no row is a version as any other`() {
+        let wanted: [(MovedRow, Instant?, MoveOutcome, MoveOutcome)] = [
+            (Self.moved(1, Self.late), Self.early, .added, .added),
+            (Self.moved(1, Self.early), Self.late, .older, .added),
+            (Self.moved(1, Self.early), Self.early, .undecided, .added),
+            (Self.moved(1, Self.early), nil, .undecided, .added),
+            (Self.moved(1, nil), Self.early, .undecided, .added),
+            (Self.moved(1, Self.late, deleted: true), Self.early, .replaced, .replaced),
+            (Self.moved(1, Self.early, deleted: true), Self.late, .older, .replaced),
+            (Self.moved(1, Self.early, deleted: true), Self.early, .same, .same),
+            (Self.moved(1, Self.early, deleted: true), nil, .replaced, .replaced),
+            (Self.moved(1, nil, deleted: true), Self.early, .same, .same),
+        ]
+        for (row, deletion, export, backend) in wanted {
+            let gone = Standing(
+                arrival: Arrival(updatedAt: deletion, version: "", stamp: Self.early))
+            #expect(MoveOutcome.decide(row, over: gone, from: .export) == export)
+            #expect(MoveOutcome.decide(row, over: gone, from: .backend) == backend)
+        }
     }
 
     @Test func `a deletion is a version as any other`() {

@@ -223,13 +223,20 @@ import Testing
         let backend = try TablesBackend(
             on: storage, options: BackendOptions(), clock: { TableUnderTest.moment(0) })
         let name = try #require(TableName("t"))
-        let old = MovedRow(id: "a", columns: Columns(), updatedAt: Self.ticks(1), version: "1")
-        let new = MovedRow(id: "a", columns: Columns(), updatedAt: Self.ticks(2), version: "2")
+        let old = MovedRow(id: "1", columns: Columns(), updatedAt: Self.ticks(1), version: "1")
+        let new = MovedRow(id: "1", columns: Columns(), updatedAt: Self.ticks(2), version: "2")
         var rehearsal = MoveRehearsal()
         let outcomes = try await backend.rehearse(
             [old, new, old, new], into: name, idKind: .string, from: .export, &rehearsal)
         #expect(outcomes == [.added, .replaced, .older, .same])
         #expect(try storage.rows(in: name) == [])
+        // The kind of ids is that of the first rows, as in a move.
+        let before = rehearsal
+        await #expect(throws: MoveProblem.self) {
+            var next = before
+            _ = try await backend.rehearse(
+                [old], into: name, idKind: .integer, from: .export, &next)
+        }
         #expect(
             try await backend.move(
                 [old, new, old, new], into: name, idKind: .string, from: .export, isInUse: false)

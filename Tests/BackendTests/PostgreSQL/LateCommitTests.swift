@@ -75,8 +75,9 @@ import Testing
         var last = Instant(milliseconds: 0)
         func poll() throws {
             var query = RowQuery(table: name, now: TableUnderTest.moment(0))
-            query.filter = try Expression(
-                parsing: "updatedAt gt datetimeoffset'\(last.text)'", generation: .mobileApps)
+            query.filter = RowFilter(
+                condition: try Expression(
+                    parsing: "updatedAt gt datetimeoffset'\(last.text)'", generation: .mobileApps))
             query.orderBy = try Ordering.parse("updatedAt", generation: .mobileApps)
             let rows = try reader.list(query).rows
             seen.formUnion(rows.map(\.id))

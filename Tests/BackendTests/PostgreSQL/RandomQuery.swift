@@ -70,7 +70,10 @@ struct RandomQuery {
     /// A query on a table.
     mutating func query(_ table: TableName, now: Instant) -> RowQuery {
         var query = RowQuery(table: table, now: now)
-        if !isOne(in: 8) { query.filter = condition(depth: 3) }
+        if !isOne(in: 8) {
+            query.filter = RowFilter(
+                scope: isOne(in: 8) ? scope() : nil, condition: condition(depth: 3))
+        }
         query.orderBy = (0..<Int.random(in: 0...2, using: &random)).map { _ in
             Ordering(orderTerm(), descending: isOne(in: 2))
         }
@@ -82,6 +85,13 @@ struct RandomQuery {
         query.nulls = pick(NullComparison.allCases)
         query.isExact = isOne(in: 5)
         return query
+    }
+
+    /// What a row has to be before a condition looks at it.
+    private mutating func scope() -> Expression {
+        .binary(
+            .equal, Self.user(pick(["text", "OTHER"])),
+            .literal(.string(pick(["a", "A", "", "z"]))))
     }
 
     private static func user(_ path: String...) -> Expression { .column(.user(path: path)) }

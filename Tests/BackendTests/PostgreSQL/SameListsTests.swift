@@ -75,7 +75,7 @@ extension PostgreSQLCompiler {
     /// Whether PostgreSQL alone answers a query.
     fileprivate static func judges(_ query: RowQuery) -> Bool {
         let compiler = PostgreSQLCompiler(nulls: query.nulls, now: query.now)
-        return query.filter.map { compiler.filter($0) != nil } ?? true
+        return query.filter?.condition.map { compiler.filter($0) != nil } ?? true
             && compiler.ordering(query.orderBy) != nil
     }
 }

@@ -116,6 +116,16 @@ import Testing
     }
 
     @Test(arguments: StorageUnderTest.all)
+    func `a column has the spelling of the faster writer`(kind: StorageUnderTest) throws {
+        let race = try Race(kind, BackendOptions()) { fast, _ in
+            try fast.send("POST", "/tables/t", #"{"id":"b","Text":"x"}"#)
+        }
+        let answer = try race.slow.send("POST", "/tables/t", #"{"id":"a","text":"y"}"#)
+        #expect(answer.status == 201 && answer.json["Text"]?.string == "y", "\(answer.text)")
+        #expect(try race.fast.send("GET", "/tables/t?$filter=text%20eq%20'y'").ids == ["a"])
+    }
+
+    @Test(arguments: StorageUnderTest.all)
     func `a deletion by filter takes the rows as they are then`(kind: StorageUnderTest) throws {
         let race = try Race(kind, BackendOptions(flavour: .node)) { fast, _ in
             try fast.send("PATCH", "/tables/t/b", #"{"n":2}"#)

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: StorageUnderTest.all)
-    func `new columns are learnt in order, and another type for one is refused`(
+    func `new columns are learnt in order, and another type or spelling for one is refused`(
         kind: StorageUnderTest
     ) throws {
         let table = try TableUnderTest(kind)
@@ -51,13 +51,19 @@ import Testing
         #expect(try columns() == ["Text", "n"])
         let changed = try #require(
             try table.update(
-                row, "{}", table.write(adding: [.init("text", .string), .init("b", .boolean)])))
+                row, "{}", table.write(adding: [.init("Text", .string), .init("b", .boolean)])))
         #expect(try columns() == ["Text", "n", "b"])
-        let wrong = table.write(adding: [.init("N", .string)])
-        #expect(try table.update(changed, #"{"N":"1"}"#, wrong) == nil)
-        let insertion = try table.storage.insert(
-            NewRow(id: "c", columns: Columns()), into: table.name, creating: table.options, wrong)
-        #expect(insertion == .overtaken)
+        let others: [TableOptions.Column] = [
+            .init("N", .string), .init("n", .string), .init("N", .number), .init("text", .string),
+        ]
+        for other in others {
+            let wrong = table.write(adding: [other])
+            #expect(try table.update(changed, #"{"m":1}"#, wrong) == nil, "\(other)")
+            let insertion = try table.storage.insert(
+                NewRow(id: "c", columns: Columns()), into: table.name, creating: table.options,
+                wrong)
+            #expect(insertion == .overtaken, "\(other)")
+        }
         #expect(try table.storage.rows(in: table.name) == [changed])
         #expect(try columns() == ["Text", "n", "b"])
     }

@@ -10,11 +10,15 @@ struct StorageUnderTest: Sendable, CustomTestStringConvertible {
     /// Opens an empty one.
     let open: @Sendable () throws -> any RowStorage
 
+    /// The path of a file that is not there yet.
+    static func newFile() -> String {
+        "\(FileManager.default.temporaryDirectory.path)/understudy-rows-\(UUID()).sqlite"
+    }
+
     static let all = [
         StorageUnderTest(testDescription: "SQLite in memory") { try SQLiteRowStorage() },
         StorageUnderTest(testDescription: "SQLite in a file") {
-            let folder = FileManager.default.temporaryDirectory.path
-            return try SQLiteRowStorage(at: "\(folder)/understudy-rows-\(UUID()).sqlite")
+            try SQLiteRowStorage(at: StorageUnderTest.newFile())
         },
         StorageUnderTest(testDescription: "PostgreSQL") {
             try PostgreSQLRowStorage(

@@ -61,7 +61,9 @@ struct TableUnderTest: Sendable {
     /// The query of a list.
     func query(_ filter: String? = nil, by order: String? = nil) throws -> RowQuery {
         var query = RowQuery(table: name, now: Self.moment(0))
-        query.filter = try filter.map { try Expression(parsing: $0, generation: .mobileApps) }
+        query.filter = try filter.map {
+            RowFilter(condition: try Expression(parsing: $0, generation: .mobileApps))
+        }
         query.orderBy = try order.map { try Ordering.parse($0, generation: .mobileApps) } ?? []
         return query
     }

@@ -45,6 +45,43 @@ import Testing
         #expect(row.updatedAt == Instant(parsing: "2026-02-03T04:05:06.1234568Z"))
     }
 
+    @Test(arguments: [
+        ("9007199254740992", true), ("9007199254740993", false), ("9223372036854775807", false),
+        ("9223372036854775808", false), ("0", false), ("07", false),
+    ])
+    func `an integer id is one that JSON numbers can be`(id: String, isTaken: Bool) throws {
+        let bytes = Array(
+            (#"{"type":"server","table":"t","idKind":"integer","id":"\#(id)","columns":{},"#
+                + #""deleted":false}"#).utf8)
+        if isTaken {
+            guard case .row(_, .integer, let row) = try ExportedLine(bytes) else {
+                Issue.record("no row")
+                return
+            }
+            #expect(row == MovedRow(id: id, columns: row.columns))
+        } else {
+            let fault = #expect(throws: ExportedLine.Fault.self) { try ExportedLine(bytes) }
+            #expect(fault?.words.contains(" id ") == true)
+        }
+    }
+
+    @Test func `a version with U+0000 is refused, which PostgreSQL cannot keep`() {
+        let fault = #expect(throws: ExportedLine.Fault.self) {
+            try line(#","version":"a\u0000b""#)
+        }
+        #expect(fault?.words == "has a version with U+0000")
+    }
+
+    @Test func `a deletion whose order is not known has no stamp`() throws {
+        guard
+            case .row(_, _, let row) = try line(#","updatedAt":null,"deletedSince":true"#)
+        else {
+            Issue.record("no row")
+            return
+        }
+        #expect(row == MovedRow(id: "a", columns: row.columns))
+    }
+
     @Test func `a version and times are taken as they are`() throws {
         let times = ["2026-01-02T03:04:05.1234567Z", "2026-02-03T04:05:06.7Z"]
         guard

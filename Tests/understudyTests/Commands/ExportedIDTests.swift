@@ -1,0 +1,22 @@
+import TablesProtocol
+import Testing
+
+@testable import understudy
+
+/// The id after which the next page of an export begins.
+@Suite struct ExportedIDTests {
+    @Test(arguments: [
+        ("a", "'a'"), ("a'b''", "'a''b'''''"), ("'\u{301}", "'''\u{301}'"), ("", "''"),
+    ])
+    func `each quote of an id is doubled, also before a combining mark`(
+        id: String, literal: String
+    ) {
+        let table = JSONValue.object([.init("idKind", .string("string"))])
+        #expect(Array(Exporter.literal(id, of: table).utf8) == Array(literal.utf8))
+    }
+
+    @Test func `an integer id is a number`() {
+        let table = JSONValue.object([.init("idKind", .string("integer"))])
+        #expect(Exporter.literal("7", of: table) == "7")
+    }
+}
