@@ -10,6 +10,15 @@ enum Items {
             [table.key, id], row)
     }
 
+    /// The row with this id in the table with this name; nil when there is none.
+    static func find(_ connection: Connection, in table: TableName, _ id: String) throws -> Row? {
+        try connection.first(
+            """
+            SELECT \(places("columns")) FROM items
+            WHERE table_key = (SELECT key FROM tables WHERE name = ?) AND id = ?
+            """, [table.text, id], row)
+    }
+
     /// Every row of a table in the order of the ids' bytes, tombstones too.
     static func all(_ connection: Connection, _ table: TableRecord) throws -> [Row] {
         try connection.all(

@@ -109,9 +109,7 @@ extension SQLiteRowStorage {
     }
 
     package func get(_ id: String, in table: TableName) throws -> Row? {
-        try readingOnce { connection in
-            try Tables.find(connection, table).flatMap { try Items.find(connection, $0, id) }
-        }
+        try reading { try Items.find($0, in: table, id) }
     }
 
     package func list(_ query: RowQuery) throws -> RowList {
