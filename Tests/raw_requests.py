@@ -5,11 +5,9 @@ is in order: a server that lost count of the bytes, or went on after its refusal
 """
 
 import itertools
-import socket
-import time
 
-BODY = b'{"text":"planted"}'
-JSON = "Content-Type: application/json"
+from cut_heads import cut
+from raw_wire import BODY, JSON, request
 
 HOSTS = [
     "evil.example",
@@ -35,68 +33,6 @@ SITES = ["cross-site", "same-site"]
 TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
 TARGETS = ["/tables/todoitem", "/tables/todoitem/a", "/-/api/v1/sync", "/api/custom", "/.auth/x"]
 METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"]
-
-
-def send(port, raw):
-    """Sends bytes unchanged; returns the status of the first answer, or None if the connection was closed."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
-        answer = b""
-        try:
-            wire.sendall(raw)
-            while b"\r\n" not in answer:
-                chunk = wire.recv(65536)
-                if not chunk:
-                    return None
-                answer += chunk
-        except (ConnectionResetError, BrokenPipeError):
-            return None
-    return int(answer.split(b" ", 2)[1])
-
-
-def answers(port, raw):
-    """Sends bytes unchanged; returns the statuses of all answers until the server closes the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
-        wire.sendall(raw)
-        answer = b""
-        while chunk := wire.recv(65536):
-            answer += chunk
-    return [int(one[:3]) for one in answer.split(b"HTTP/1.1 ")[1:]]
-
-
-def request(port, method="POST", target="/tables/todoitem", host=None, fields=(), body=BODY, version="1.1"):
-    lines = [f"{method} {target} HTTP/{version}".encode("latin-1")]
-    if host is not False:
-        lines.append(f"Host: {host or f'127.0.0.1:{port}'}".encode())
-    lines += [field.encode("latin-1") if isinstance(field, str) else field for field in fields]
-    if body:
-        lines += [b"Content-Length: %d" % len(body)]
-    return b"\r\n".join([*lines, b"", body or b""])
-
-
-def untouched(proxy, backend):
-    """No row, no operation, no table, and nothing but reads has reached the backend."""
-    status = proxy.status()
-    assert status["ledger"]["accepted"] == 0
-    assert status["tables"] == []
-    effects = backend.request("GET", "/-/effects").json()
-    assert effects["effects"] == []
-    writes = {k: v for k, v in effects["requests"].items() if k not in ("GET", "PUT")}
-    assert writes == {}
-
-
-def served_within(proxy, seconds, tries=5):
-    """The best time of a few in which another client, on a connection of its own, has its answer: on a busy
-    machine a single one says little."""
-    best = None
-    for _ in range(tries):
-        began = time.monotonic()
-        raw = f"GET /-/livez HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n\r\n".encode()
-        assert send(proxy.port, raw) == 200
-        took = time.monotonic() - began
-        best = min(best or took, took)
-        if best <= seconds:
-            break
-    return best
 
 
 # Header fields, by the status that a request with them gets. Framing in two ways, what must come once, and
@@ -278,36 +214,6 @@ CHUNKS = {
         "a number of 64 bits": b"10000000000000012\r\n" + BODY + b"\r\n0\r\n\r\n",
     },
 }
-# Lines behind Host that end a head too early for libmicrohttpd, or of which it passes something over. A whole
-# request follows each: it must not be executed.
-CUTS = {
-    "a line that begins with a colon": ": x\r\n",
-    "a line of a colon": ":\r\n",
-    "a line that begins with a NUL": "\0abc: x\r\n",
-    "a line of a NUL": "\0\r\n",
-    "a NUL in a value": "X: a\0b\r\n",
-    "a NUL at the end of a value": "X: a\0\r\n",
-    "a NUL as a value": "X:\0\r\n",
-    "a bare line feed behind a field": "X: a\n",
-    "a bare line feed behind a name": "X:\n",
-    "a bare line feed as the last line": "\n",
-    "a folded field": "X: a\r\n b\r\n",
-    "a field folded with a tab": "X: a\r\n\tb\r\n",
-    "a field folded to a line of blanks": "X: a\r\n  \r\n",
-    "a line of a blank": " \r\n",
-    "a line of a tab": "\t\r\n",
-    "a field with a blank before it": " X: a\r\n",
-    "a folded name": "X\r\n : a\r\n",
-}
-# The same in a whole request; HOST stands for the right one.
-CUT_HEADS = {
-    "bare line feeds": "POST /tables/todoitem HTTP/1.1\nHost: HOST\n\n",
-    "a bare line feed behind the request line": "POST /tables/todoitem HTTP/1.1\nHost: HOST\r\n\r\n",
-    "a colon before the first field": "POST /tables/todoitem HTTP/1.1\r\n: x\r\nHost: HOST\r\n\r\n",
-    "a NUL before the first field": "POST /tables/todoitem HTTP/1.1\r\n\0: x\r\nHost: HOST\r\n\r\n",
-    "a blank before the first field": "POST /tables/todoitem HTTP/1.1\r\n X: 1\r\nHost: HOST\r\n\r\n",
-    "an old version and a bare line feed": "GET /-/livez HTTP/1.0\r\n\n",
-}
 # What is refused in Understudy's own paths alone: behind another first segment it is the backend's matter.
 OWN_LINES = {"bytes that are no text", "an encoded line end", "an encoded line feed"}
 CROOKED_TARGETS = [
@@ -380,21 +286,6 @@ PLAIN = {
         b"GET\r\n\r\n",
     ],
 }
-
-
-def cut(port):
-    """Heads that libmicrohttpd reads otherwise than they stand, each before a request that is in order. Each gets
-    one 400, and the connection is closed."""
-    host = f"127.0.0.1:{port}"
-    smuggled = request(port, fields=[JSON])
-    for name, line in CUTS.items():
-        for method in ("GET", "POST", "DELETE"):
-            head = f"{method} /tables/todoitem/a HTTP/1.1\r\nHost: {host}\r\n{line}"
-            yield f"{name}, {method}", (head + "\r\n").encode() + smuggled
-            # The rest of the head is the next request, if the line ends it.
-            yield f"{name}, {method}, at once", head.encode() + smuggled
-    for name, head in CUT_HEADS.items():
-        yield name, head.replace("HOST", host).encode() + smuggled
 
 
 def crooked(port):

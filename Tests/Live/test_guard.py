@@ -9,7 +9,8 @@ import json
 import pytest
 import requests
 from programs import wait_until
-from raw_requests import JSON, TYPES, request, send, untouched
+from raw_requests import TYPES
+from raw_wire import JSON, request, send, untouched
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,9 @@ at once.
 """
 
 import pytest
-from raw_requests import answers, cut, matrix, send, served_within, untouched
+from cut_heads import cut
+from raw_requests import matrix
+from raw_wire import answers, send, served_within, untouched
 
 # Seconds within which another client gets its answer after each request.
 AT_ONCE = 0.05

@@ -15,7 +15,8 @@ import pytest
 import requests
 from hostile import make_certificate
 from programs import BINARY, ZUMO, free_port, wait_until
-from raw_requests import CHUNKS, FIELDS, JSON, LINES, crooked, matrix, send
+from raw_requests import CHUNKS, FIELDS, LINES, crooked, matrix
+from raw_wire import JSON, send
 from site_access import ADMIN, KEY, files, token, write_access, write_file  # noqa: F401 (files is a fixture)
 
 
