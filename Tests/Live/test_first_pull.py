@@ -137,6 +137,8 @@ def test_a_write_is_sent_between_two_pages_and_then_lists_are_the_backends(start
             break
         server.pages.release()
     assert server.inserted.is_set()
+    # The answer to it is stored a moment later. Until then the store alone has the row.
+    wait_until(lambda: proxy.status()["ledger"]["applied"] == 1, 20)
     answer = proxy.request("GET", "/tables/big?$orderby=n desc&$top=5")
     assert [one["n"] for one in answer.json()] == [one["n"] for one in server.rows[::-1][:5]]
     server.pages.release(1000)
