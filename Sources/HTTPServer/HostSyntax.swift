@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// The syntax of a Host field: a name or an IPv4 address, or an IPv6 address in brackets, and perhaps a port.
 ///
 /// A name has letters, digits and `-._~`. RFC 3986 allows it more, which no name of a machine has, and which
@@ -8,7 +10,8 @@ enum HostSyntax {
         guard host.hasPrefix("[") else {
             let end = host.firstIndex(of: ":") ?? host.endIndex
             let name = host[..<end]
-            return !name.isEmpty && name.utf8.allSatisfy(isNameByte) && isPort(host[end...])
+            return !name.isEmpty && name.utf8.allSatisfy(PercentCoding.isUnreserved)
+                && isPort(host[end...])
         }
         guard let end = host.firstIndex(of: "]") else { return false }
         let address = String(host[..<end].dropFirst())
@@ -25,14 +28,4 @@ enum HostSyntax {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
 }

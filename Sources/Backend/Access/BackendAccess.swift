@@ -13,7 +13,7 @@ public struct BackendAccess: Sendable {
         let seconds: Int64
     }
 
-    /// What a login gets its token from; nil where this site makes no tokens, so that nobody logs in here.
+    /// What a login gets its token from; nil where this site makes no tokens, and so has no login.
     let own: Own?
     /// The other issuers.
     let providers: [TokenIssuer]

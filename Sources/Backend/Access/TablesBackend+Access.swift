@@ -120,9 +120,9 @@ extension Call {
 /// Whether a request may do something with a table.
 enum Permission: Sendable {
     case given
-    /// Nobody may.
+    /// The table's settings forbid it for all.
     case disabled
-    /// Users alone may.
+    /// It needs a user's token, and there is none.
     case signIn
 }
 

@@ -2,12 +2,13 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// Answers to writes of somebody who may not read the table: the status that a reader gets, without the row.
+// Answers to writes of a sender who may not read the table: the status that a reader gets, without the row.
 //
-// What was written is answered with the id, the columns that were sent, and the version, which the sender's
-// next write names. What was not written shows nothing: nobody can merge with a row that they may not see.
+// A write that took effect is answered with the id, the columns that were sent, and the version, which the
+// sender's next write names. Any other is answered with a sentence alone.
 extension Answerer {
-    /// The answer to somebody who may not read the table; nil where the usual one shows no row, and for readers.
+    /// The answer to a sender who may not read the table; nil for readers, and where the usual answer shows no
+    /// row.
     func unreadable(_ outcome: Outcome) -> Response? {
         guard !mayRead else { return nil }
         switch outcome {

@@ -26,7 +26,7 @@ struct RowWriter {
     /// The row with every system property.
     func whole(_ row: Row) -> [UInt8] { object(members(row) { _ in true }) }
 
-    /// The row for somebody who has written it and may not read it: its id, of its columns those that were
+    /// The row for a sender who has written it and may not read it: its id, of its columns those that were
     /// sent (`names`, in lower case), and its version where ``bytes(_:select:)`` has it.
     func receipt(_ row: Row, sent names: Set<String>) -> [UInt8] {
         let own = row.columns.all.filter { names.contains($0.name.lowercased()) }

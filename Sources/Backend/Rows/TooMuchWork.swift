@@ -7,11 +7,3 @@ struct TooMuchWork: Error, CustomStringConvertible {
         or a range of updatedAt.
         """
 }
-
-/// The time since a moment of this process.
-enum Uptime {
-    private static let start = ContinuousClock.now
-
-    /// It only goes forward.
-    static var now: Duration { start.duration(to: ContinuousClock.now) }
-}

@@ -29,8 +29,8 @@ package struct RequestBudget: Sendable {
         permits = burst
     }
 
-    /// Decides about one request. A clock that was set back gives no permits, and nobody waits longer than
-    /// ``Limits/budgetWaitSeconds`` because of it.
+    /// Decides about one request. A clock that was set back gives no permits, and no client waits longer
+    /// than ``Limits/budgetWaitSeconds`` because of it.
     package mutating func decide(now: Instant) -> Decision {
         let elapsed = last.map { Double(max(now.milliseconds - $0.milliseconds, 0)) } ?? 0
         last = now
