@@ -7,8 +7,8 @@ import pytest
 import requests
 from programs import ROOT, ZUMO
 
-# Samples are taken each minute, with or without reads.
-NOT_BY_READING = ("samples",)
+# A sample is taken each minute, with or without reads: a row, and the counters as they were then.
+SAMPLES, AT_THE_SAMPLE = "samples", "sampled"
 
 
 def contents(proxy):
@@ -18,8 +18,11 @@ def contents(proxy):
         if path.name == "store.sqlite":
             with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
                 for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
-                    if table not in NOT_BY_READING and not table.startswith("sqlite_"):
-                        found[path, table] = sorted(map(repr, database.execute(f'SELECT * FROM "{table}"')))
+                    if table == SAMPLES or table.startswith("sqlite_"):
+                        continue
+                    columns = [column[1] for column in database.execute(f'PRAGMA table_info("{table}")')]
+                    kept = ", ".join(f'"{name}"' for name in columns if name != AT_THE_SAMPLE)
+                    found[path, table] = sorted(map(repr, database.execute(f'SELECT {kept} FROM "{table}"')))
         elif path.is_file() and not path.name.startswith("store.sqlite"):
             found[path] = path.read_bytes()
     return found
@@ -62,4 +65,6 @@ def test_reads_change_nothing(start, method):
             assert answer.status_code < 600
             asked += 1
     assert asked > 100
-    assert contents(proxy) == before
+    after = contents(proxy)
+    changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    assert not changed
