@@ -101,7 +101,7 @@ package struct StorageLoad: Sendable, Hashable {
     var limit: Int
     /// How many are in use.
     var inUse: Int
-    /// How many requests wait for a thread.
+    /// How many requests wait for a connection, or for a thread to use it.
     var waiting: Int
     /// How often a connection was lent.
     var calls: Int

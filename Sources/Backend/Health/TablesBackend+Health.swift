@@ -99,7 +99,7 @@ extension TablesBackend {
         lines += Self.counters(
             "understudy_node_rejected_requests_total",
             "Requests that broke the rules of HTTP or a limit, by reason.", meter.rejectedRequests)
-        if let load = storage.load { lines += Self.metrics(load) }
+        lines += Self.metrics(storage.load)
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -117,10 +117,10 @@ extension TablesBackend {
     private static func metrics(_ load: StorageLoad) -> [String] {
         [
             (
-                "connections_limit", "gauge", "Connections to PostgreSQL that there may be.",
+                "connections_limit", "gauge", "Connections to the database that there may be.",
                 "\(load.limit)"
             ),
-            ("connections_in_use", "gauge", "Connections to PostgreSQL in use.", "\(load.inUse)"),
+            ("connections_in_use", "gauge", "Connections to the database in use.", "\(load.inUse)"),
             (
                 "requests_waiting", "gauge", "Requests that wait for a connection.",
                 "\(load.waiting)"

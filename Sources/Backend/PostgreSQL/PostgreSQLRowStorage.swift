@@ -49,7 +49,7 @@ package final class PostgreSQLRowStorage: RowStorage {
 
 // What the serving part asks for.
 extension PostgreSQLRowStorage {
-    package var load: StorageLoad? {
+    package var load: StorageLoad {
         let load = pool.load
         return StorageLoad(
             limit: load.limit, inUse: load.inUse, waiting: load.waiting, calls: load.calls,

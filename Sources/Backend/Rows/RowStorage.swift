@@ -14,8 +14,8 @@ package protocol RowStorage: Sendable {
     /// On which threads the calls run.
     var place: CallPlace { get }
 
-    /// How the connections are used; nil where there is one alone.
-    var load: StorageLoad? { get }
+    /// How the connections are used.
+    var load: StorageLoad { get }
 
     /// Throws where the database does not answer now.
     @available(*, noasync)

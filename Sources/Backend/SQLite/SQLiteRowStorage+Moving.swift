@@ -4,7 +4,7 @@ package import TablesProtocol
 // Rows that come from another backend.
 extension SQLiteRowStorage {
     package func standing(of ids: [ItemID], in table: TableName) throws -> [ItemID: Standing] {
-        try connection.transaction(.deferred) { connection in
+        try readingOnce { connection in
             guard let record = try Tables.find(connection, table) else { return [:] }
             var standings: [ItemID: Standing] = [:]
             for id in ids {
@@ -35,7 +35,7 @@ extension SQLiteRowStorage {
     }
 
     package func rows(in table: TableName, after id: String, limit: Int) throws -> [Row] {
-        try connection.transaction(.deferred) { connection in
+        try readingOnce { connection in
             try Tables.find(connection, table).map {
                 try Items.page(connection, $0, after: id, limit: limit)
             } ?? []

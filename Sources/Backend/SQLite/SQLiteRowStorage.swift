@@ -11,6 +11,7 @@ package final class SQLiteRowStorage: RowStorage {
     /// Nil in memory. They close before the connection that writes: as the last one it empties the log.
     private let readers: ReaderPool?
     let connection: ConnectionQueue
+    private let meter: ConnectionMeter
     /// Steps of SQLite's machine that a list may take.
     private let listSteps: Int
 
@@ -33,6 +34,7 @@ package final class SQLiteRowStorage: RowStorage {
                 functions: functions, uptime: { Uptime.now })
             readers = nil
         }
+        meter = ConnectionMeter(limit: path == nil ? 1 : Limits.readers + 1)
         self.listSteps = listSteps
         try connection.transaction(.immediate) { try Schema.create($0) }
     }
@@ -57,13 +59,29 @@ package final class SQLiteRowStorage: RowStorage {
     /// Lends a connection that reads.
     @available(*, noasync)
     private func reading<T>(_ body: (Connection) throws -> T) throws -> T {
-        if let readers { return try readers.access(body) }
-        return try connection.access(body)
+        guard let readers else { return try writing(body) }
+        var use = meter.ask()
+        defer { meter.end(use) }
+        return try readers.access { connection in
+            meter.lend(&use)
+            return try body(connection)
+        }
+    }
+
+    /// Lends the connection that writes.
+    @available(*, noasync)
+    private func writing<T>(_ body: (Connection) throws -> T) throws -> T {
+        var use = meter.ask()
+        defer { meter.end(use) }
+        return try connection.access { connection in
+            meter.lend(&use)
+            return try body(connection)
+        }
     }
 
     /// Runs reads that see one moment.
     @available(*, noasync)
-    private func readingOnce<T>(_ body: (Connection) throws -> T) throws -> T {
+    func readingOnce<T>(_ body: (Connection) throws -> T) throws -> T {
         try reading { connection in
             try connection.transaction(.deferred) { try body(connection) }
         }
@@ -71,21 +89,24 @@ package final class SQLiteRowStorage: RowStorage {
 
     /// Runs a write in one transaction.
     /// - Parameter body: what gives nil is rolled back.
+    @available(*, noasync)
     func write<T>(isKept: Bool = true, _ body: (Connection) throws -> T?) throws -> T? {
-        try connection.transaction(.immediate) { connection in
-            var made: T?
-            try connection.savepoint {
-                made = try body(connection)
-                return isKept && made != nil
+        try writing { connection in
+            try connection.transaction(.immediate) {
+                var made: T?
+                try connection.savepoint {
+                    made = try body(connection)
+                    return isKept && made != nil
+                }
+                return made
             }
-            return made
         }
     }
 }
 
 // What the serving part asks for.
 extension SQLiteRowStorage {
-    package var load: StorageLoad? { nil }
+    package var load: StorageLoad { meter.load }
 
     package func check() throws { _ = try effects(after: .max, limit: 1) }
 
@@ -94,11 +115,15 @@ extension SQLiteRowStorage {
     }
 
     package func declare(_ name: TableName, _ options: TableOptions) throws {
-        try connection.transaction(.immediate) { connection in
-            try Tables.declare(connection, name, options)
-            guard let record = try Tables.find(connection, name) else { throw StorageError.damaged }
-            let column = options.ownerColumn.map { record.table.spelling($0) }
-            try OwnerIndexes.keep(connection, record.key, column: column)
+        try writing { connection in
+            try connection.transaction(.immediate) {
+                try Tables.declare(connection, name, options)
+                guard let record = try Tables.find(connection, name) else {
+                    throw StorageError.damaged
+                }
+                let column = options.ownerColumn.map { record.table.spelling($0) }
+                try OwnerIndexes.keep(connection, record.key, column: column)
+            }
         }
     }
 
@@ -130,7 +155,7 @@ extension SQLiteRowStorage {
     }
 
     package func keepLogin(token: String, user: String) throws {
-        try connection.access { try LoginTokens.add($0, token: token, user: user) }
+        try writing { try LoginTokens.add($0, token: token, user: user) }
     }
 
     package func user(ofToken token: String) throws -> String? {
@@ -138,6 +163,6 @@ extension SQLiteRowStorage {
     }
 
     package func endLogin(token: String?) throws {
-        try connection.access { try LoginTokens.remove($0, token: token) }
+        try writing { try LoginTokens.remove($0, token: token) }
     }
 }

@@ -66,6 +66,25 @@ import Testing
         #expect(!lines.contains { $0.contains("nonsense") })
     }
 
+    @Test(arguments: StorageUnderTest.all)
+    func `the use of the database is counted on every storage`(storage: StorageUnderTest) throws {
+        var options = BackendOptions()
+        options.servesHealth = true
+        let backend = try TablesBackend(
+            on: storage.open(), options: options, clock: { Site.now })
+        let before = backend.storage.load
+        #expect(before.limit >= 1 && before.inUse == 0 && before.waiting == 0)
+        let table = try #require(TableName("todos"))
+        for _ in 0..<3 { _ = try backend.storage.rows(in: table) }
+        try backend.storage.declare(table, TableOptions())
+        let after = backend.storage.load
+        #expect(after.calls >= before.calls + 4 && after.seconds >= before.seconds)
+        #expect(after.inUse == 0 && after.waiting == 0)
+        let lines = backend.metrics.split(separator: "\n")
+        #expect(lines.contains("understudy_node_database_calls_total \(after.calls)"))
+        #expect(lines.contains("understudy_node_database_connections_limit \(after.limit)"))
+    }
+
     @Test func `a backend that does not say so has none of them`() throws {
         let client = try Client()
         for path in ["/-/livez", "/-/readyz", "/-/metrics"] {

@@ -6,7 +6,7 @@ import TablesProtocol
 /// each call on logins.
 struct InterruptedStorage: RowStorage {
     let base: any RowStorage
-    var load: StorageLoad? { base.load }
+    var load: StorageLoad { base.load }
     func check() throws { try base.check() }
     var place = CallPlace.callersThread
     var beforeWrite: @Sendable () throws -> Void = {}
