@@ -40,6 +40,8 @@ class Problem extends Error {
     super(body?.detail ?? body?.title ?? body?.error ?? fallback);
     this.status = status;
     this.code = body?.code;
+    /** The row as it is, where it is no longer the version that was sent. @type {Item | null} */
+    this.row = status === 412 ? body : null;
   }
 }
 
@@ -106,13 +108,19 @@ export const operator = /** @type {OperatorAPI} */ (/** @type {any} */ ({
 
 // The session may use /tables, also where only clients with an address of their own may.
 const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });
+/** @returns {Record<string, string>} */
+const ifMatch = (version) => (version ? { "If-Match": `"${version.replaceAll('"', '\\"')}"` } : {});
 const tablePath = (table) => `/tables/${encodeURIComponent(table)}`;
 const itemPath = (table, id) => `${tablePath(table)}/${encodeURIComponent(id)}`;
 
 export const tables = {
+  read: (table, id) => request("GET", itemPath(table, id), zumo()),
   insert: (table, item) => request("POST", tablePath(table), zumo(), item),
-  update: (table, id, changes) => request("PATCH", itemPath(table, id), zumo(), changes),
-  remove: (table, id) => request("DELETE", itemPath(table, id), zumo()),
+  /** With a version, nothing is changed where the row has another one; the problem has that row then. */
+  update: (table, id, changes, version = null) =>
+    request("PATCH", itemPath(table, id), { ...zumo(), ...ifMatch(version) }, changes),
+  remove: (table, id, version = null) =>
+    request("DELETE", itemPath(table, id), { ...zumo(), ...ifMatch(version) }),
   undelete: (table, id) => request("POST", itemPath(table, id), zumo()),
 };
 

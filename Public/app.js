@@ -5,6 +5,7 @@ import { decoded, operator, signInByLink } from "./api.js";
 import { conflictsView } from "./conflicts.js";
 import { connection } from "./connection.js";
 import { byId, fill } from "./dom.js";
+import { askBeforeLeaving } from "./drafts.js";
 import { followEvents } from "./events.js";
 import { drawNavigation, drawNotice, drawTools, drawWhose, markView, showSignIn } from "./frame.js";
 import { historyView } from "./history.js";
@@ -40,7 +41,7 @@ function route() {
   const [path, parameters] = location.hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/");
   return {
-    name: makers[name] ? name : "todos",
+    name: Object.hasOwn(makers, name) ? name : "todos",
     rest: rest.map(decoded),
     parameters: new URLSearchParams(parameters ?? ""),
   };
@@ -65,6 +66,7 @@ function refresh() {
 
 async function start() {
   drawNavigation();
+  askBeforeLeaving();
   followKeys({ view: () => current?.view, go: (place) => (location.hash = `#/${place}`) });
   addEventListener("hashchange", () => hasLink() || show());
   // The line at the top comes first. If it came later, it would move the text that a person reads.
@@ -84,18 +86,18 @@ function follow() {
     onEvent: deliver,
     onReset: refresh,
     onConnected() {
-      drawNotice(true);
-      header.setFollowing(true);
+      drawNotice("connected");
+      header.setFollowing("connected");
       if (wasDisconnected) announce(words.reconnected);
       wasDisconnected = false;
       // Events from before the stream began were not received: the state is read again, also the first time.
       refresh();
     },
-    onDisconnected() {
-      header.setFollowing(false);
-      if (!wasDisconnected) announce(words.disconnected);
+    onDisconnected(isSignedOut) {
+      const link = isSignedOut ? "signedOut" : "disconnected";
+      header.setFollowing(link);
       wasDisconnected = true;
-      drawNotice(false);
+      drawNotice(link);
     },
   });
 }

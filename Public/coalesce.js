@@ -1,5 +1,19 @@
 // Many calls in a short time become one.
 
+/** Gives a function that runs `work`, and does nothing while that goes on: a double click saves once. */
+export function oneAtATime(work) {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await work();
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
 /**
  * Gives a function that runs `work` soon, and once more if it was called during the run. Two runs begin at
  * least `restMilliseconds` after one another.

@@ -4,7 +4,8 @@ import { conflictField, valueOf } from "./conflict-field.js";
 import { choicesFor } from "./conflicts-state.js";
 import { readable } from "./diff.js";
 import { button, facts, fill, h, joined, note } from "./dom.js";
-import { time } from "./formats.js";
+import { draft, draftOf } from "./drafts.js";
+import { oneLine, time } from "./formats.js";
 import { toast } from "./messages.js";
 import { conflictWords as said } from "./words-conflicts.js";
 import { words } from "./words.js";
@@ -15,14 +16,27 @@ const labels = {
 };
 
 /**
- * The card. `typed` has what a person typed into an earlier card of the conflict, by field.
+ * The card. What a person typed into an earlier card of the conflict is there again.
  * @param {ConflictDetail} conflict
  * @returns {ConflictCard}
  */
-export function conflictCard(conflict, decide, typed) {
-  const fields = conflict.fields.map((field) => conflictField(field, conflict, typed.get(field.name)));
+export function conflictCard(conflict, decide) {
+  const draftName = draftOf.conflict(conflict.id);
+  /** @type {Map<string, TypedField>} */
+  const typed = new Map(draft.read(draftName)?.fields);
+  const wasTyped = typed.size > 0;
+  const fields = conflict.fields.map((field) =>
+    conflictField(field, conflict, typed.get(field.name), (now) => keepTyped(field.name, now)));
   const choices = choicesFor(conflict);
   const outcome = h("p", { class: "quiet-text outcome" });
+
+  function keepTyped(name, now) {
+    if (now) typed.set(name, now);
+    else typed.delete(name);
+    const { id, itemId, title } = conflict;
+    if (typed.size) draft.write(draftName, { id, title: title ?? itemId, fields: [...typed] });
+    else draft.forget(draftName);
+  }
 
   function choose(choice) {
     if (!choices.includes(choice)) return false;
@@ -51,18 +65,18 @@ export function conflictCard(conflict, decide, typed) {
     note(joined(conflict.table, conflict.reason)),
     versions(fields, conflict),
     choices.includes("edited") ? result(fields, conflict, outcome) : outcomes(conflict, choices),
+    wasTyped && note(words.unsavedHere),
+    fields.some((field) => field.hasChanged) && note(said.changedMeanwhile),
     h("div", { class: "actions sticky" },
       choices.map(choiceButton),
       h("a", { class: "button", href: "#/todos" }, said.notNow)));
-  const typedNow = () =>
-    new Map(fields.filter((field) => field.isTyped()).map((field) => [field.name, field.typed()]));
   const focusField = (name) => fields.find((field) => field.name === name)?.input.focus();
-  return { conflict, element, choose, typed: typedNow, focusField };
+  return { conflict, element, choose, focusField };
 }
 
 /** @param {ConflictDetail} conflict */
 function headline({ title, itemId, serverDeleted, mineDeleted }) {
-  const name = title ?? itemId;
+  const name = oneLine(title ?? itemId);
   if (serverDeleted) return said.conflictDeletedThere(name);
   if (mineDeleted) return said.conflictDeletedHere(name);
   return said.conflictOf(name);

@@ -15,34 +15,50 @@ const textOf = (value) => (value === null ? "" : (readable(value) ?? ""));
 const isSame = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
 /**
- * The parts of a field, which the card puts in place. `typed` is what a person typed into an earlier card.
+ * The parts of a field, which the card puts in place. `typed` is what a person made of it in an earlier card;
+ * `onTyped` is told what it is now, with null where it is as at first.
  * @param {ConflictField} field
  * @param {ConflictDetail} conflict
  * @param {TypedField | undefined} typed
+ * @param {(typed: TypedField | null) => void} onTyped
  */
-export function conflictField({ name, base, mine, server, overlaps }, conflict, typed) {
+export function conflictField({ name, base, mine, server, overlaps }, conflict, typed, onTyped) {
   let text = ""; // What is saved, also while the field shows what another choice would save.
   /** @type {{ value: any } | null} */
   let taken = null; // The value of a side, which is saved as it is; null where a person typed another one.
-  let isTyped = false;
+  /** @type {[number, number]} */
+  let cursor = [0, 0]; // Where it was before the field showed what another choice would save.
   const input = h("textarea", { dir: "auto", id: `result-${name}`, "aria-label": `${said.result}: ${name}`,
-    oninput: onInput });
+    oninput: onInput, onfocus: endPreview, onkeydown: endPreview });
   const isText = [base, mine, server].every((value) => typeof (value ?? "") === "string");
 
   function onInput() {
-    isTyped = true;
     text = input.value;
-    const side = [mine, server].find((value) => value !== null && text === readable(value));
-    taken = side === undefined ? null : { value: side };
+    taken = valueWithText([mine, server]);
     fit();
     drawChoice();
+    tell();
+  }
+
+  /** The first of some values that is shown as the text. */
+  function valueWithText(values) {
+    const found = values.find((value) => value !== null && text === readable(value));
+    return found === undefined ? null : { value: found };
   }
 
   /** Whether the result is this value of a side. */
   const isOf = (value) => taken !== null && isSame(taken.value, value);
+  /** @returns {TypedField["side"]} */
+  const sideOfResult = () => (isOf(mine) ? "mine" : isOf(server) ? "server" : null);
+  const began = JSON.stringify([mine ?? null, server ?? null]);
+  const typedNow = () => ({ text, side: sideOfResult(), began });
+
+  function tell() {
+    onTyped(JSON.stringify(typedNow()) === atFirst ? null : typedNow());
+  }
 
   /** Marks the side whose value the result has; none where a person typed another one. */
-  function drawChoice(side = isOf(mine) ? "mine" : isOf(server) ? "server" : null) {
+  function drawChoice(side = sideOfResult()) {
     for (const [name, radio] of Object.entries(radios)) radio.checked = name === side;
     input.placeholder = taken && isSame(taken.value, null) ? words.absent : "";
   }
@@ -63,8 +79,8 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
   const radio = (side, label) => h("input", {
     type: "radio", name: `side-${conflict.id}-${name}`, "aria-label": label,
     onchange() {
-      isTyped = true; // A chosen side is kept as what is typed.
       take(side);
+      tell(); // A chosen side is kept as what is typed.
     },
   });
   const radios = {
@@ -74,12 +90,35 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
 
   // Where both sides changed a field, the result starts with the person's own text, so that none is lost.
   take(overlaps || !isSame(mine, base) ? "mine" : "server");
-  if (typed !== undefined) {
-    ({ text, taken } = typed);
-    isTyped = true;
+  const atFirst = JSON.stringify(typedNow());
+  if (typed?.side) take(typed.side); // It is the side's value as it is now.
+  else if (typed) {
+    ({ text } = typed);
+    taken = valueWithText([mine, server]);
     input.value = text;
     fit();
     drawChoice();
+  }
+
+  /**
+   * Shows what another choice would save; null shows again what this field saves. So does a key, or the
+   * focus: no letter is lost while the pointer rests on a choice.
+   * @param {"mine" | "server" | null} choice
+   */
+  function preview(choice) {
+    if (choice === null) return endPreview();
+    if (!input.readOnly) cursor = [input.selectionStart, input.selectionEnd];
+    // Fields that only the server changed keep its value, whichever side is kept.
+    const value = choice === "mine" && !isSame(mine, base) ? mine : server;
+    input.value = textOf(value);
+    input.readOnly = true;
+  }
+
+  function endPreview() {
+    if (!input.readOnly) return;
+    input.value = text;
+    input.readOnly = false;
+    input.setSelectionRange(...cursor);
   }
 
   const side = (choice, value, other) => h("label", { class: `side-choice${overlaps ? " overlaps" : ""}` },
@@ -99,20 +138,11 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
       input,
       h("div", { class: "quiet-text agreed" }, `${words.base}: `,
         base === null || base === undefined ? words.absent : h("bdi", {}, readable(base)))),
-    isTyped: () => isTyped,
-    typed: () => ({ text, taken }),
     /** The value to be saved. Throws where the text should be JSON and is not. */
     value: () => (taken ? taken.value : isText ? text : parseJSON(text)),
-    /**
-     * Shows what another choice would save; null shows again what this field saves.
-     * @param {"mine" | "server" | null} choice
-     */
-    preview(choice) {
-      // Fields that only the server changed keep its value, whichever side is kept.
-      const value = choice === "mine" && !isSame(mine, base) ? mine : server;
-      input.value = choice ? textOf(value) : text;
-      input.readOnly = choice !== null;
-    },
+    /** Whether a side has another value than when a person typed. */
+    hasChanged: typed !== undefined && typed.began !== began,
+    preview,
   };
 }
 

@@ -9,6 +9,7 @@ import { allAlike, decideEach, decideOne, decideWholeTable } from "./conflicts-a
 import { conflictsPage } from "./conflicts-rendering.js";
 import { addressOf, alikeOnes, begin, stepped, withConflicts } from "./conflicts-state.js";
 import { find } from "./dom.js";
+import { draft, draftOf } from "./drafts.js";
 import { attempt, toast } from "./messages.js";
 import { conflictWords as said } from "./words-conflicts.js";
 
@@ -19,8 +20,8 @@ export function conflictsView(main, asked) {
   let state = begin(asked.rest[0] ?? null);
   /** @type {ConflictCard | null} */
   let card = null; // The card on screen; none while its decision is on its way.
-  /** @type {ConflictCard | null} */
-  let deciding = null; // The card whose decision is on its way.
+  let shown = ""; // The id of the conflict that was drawn last.
+  let left = null; // What was typed for the conflict of the address, which is decided already.
   let hasDecided = false; // A decision was made here: after the last one the todos are shown.
   let hasLeft = false; // Another view is on screen.
   let isDecidingMany = false; // Meanwhile the list is not read again with each decision.
@@ -35,13 +36,13 @@ export function conflictsView(main, asked) {
     const next = list[state.index];
     if (!next) {
       card = null;
-      page.drawNone();
-      if (hasDecided) location.hash = "#/todos";
+      page.drawNone(left, giveUpLeft);
+      if (hasDecided && !left) location.hash = "#/todos";
       return;
     }
     const isSame = card?.conflict.id === next.id;
     if (isSame && card?.conflict.revision === next.revision) {
-      page.drawPlace(state);
+      page.drawList(state);
       return;
     }
     draw();
@@ -55,9 +56,18 @@ export function conflictsView(main, asked) {
       return [...list, await operator.get(`/conflicts/${encodeURIComponent(id)}`)];
     } catch (problem) {
       if (problem.status !== 404) throw problem;
-      if (!seen.has(id)) toast(said.decidedAlready);
+      left = draft.read(draftOf.conflict(id));
+      if (left) card = null; // It is drawn beside the next card.
+      if (left || !seen.has(id)) toast(said.decidedAlready);
       return list;
     }
+  }
+
+  function giveUpLeft() {
+    if (left) draft.forget(draftOf.conflict(left.id));
+    left = null;
+    card = null;
+    refresh();
   }
 
   /** Shows another conflict at once, because the next key press is about what the person sees. */
@@ -71,14 +81,15 @@ export function conflictsView(main, asked) {
   /** Draws the conflict on screen. What a person typed stays when the server's side has changed. */
   function draw() {
     const conflict = state.list[state.index];
-    const before = card ?? deciding;
-    const isSame = before?.conflict.id === conflict.id;
+    const isSame = shown === conflict.id;
     const field = isSame ? document.activeElement?.id.replace(/^result-/, "") : null;
-    const hadFocus = find(main, ".conflict")?.contains(document.activeElement);
-    card = conflictCard(conflict, decide, isSame ? before.typed() : new Map());
-    deciding = null;
+    // After a key there may be no focus. The heading gets it, so that what is next is read out.
+    const hadFocus = find(main, ".conflict")?.contains(document.activeElement)
+      || (shown !== "" && document.activeElement === document.body);
+    card = conflictCard(conflict, decide);
+    shown = conflict.id;
     seen.add(conflict.id);
-    page.draw(state, card.element);
+    page.draw(state, card.element, left, giveUpLeft);
     if (!isSame) scrollTo(0, 0);
     if (!hadFocus) return;
     if (field) card.focusField(field);
@@ -86,15 +97,31 @@ export function conflictsView(main, asked) {
   }
 
   async function decide(conflict, choice, item) {
-    [deciding, card] = [card, null];
-    const isDecided = await decideOne(conflict, choice, item, undone);
+    card = null;
+    const name = draftOf.conflict(conflict.id);
+    const typed = draft.read(name);
+    const isDecided = await decideOne(conflict, choice, item, async () => {
+      if (typed) await bringBack(conflict, typed);
+      undone();
+    });
     if (isDecided) {
-      deciding = null;
+      if (JSON.stringify(draft.read(name)) === JSON.stringify(typed)) draft.forget(name);
+      else left = draft.read(name); // This was typed while the decision was on its way.
       hasDecided = true;
     }
     // One that is not decided is shown again as it is now, with what the person typed.
     state = { ...state, wanted: isDecided ? null : conflict.id };
     refresh();
+  }
+
+  /** Brings back what was typed for a conflict whose decision was undone; it has another id then. */
+  async function bringBack(conflict, typed) {
+    const alike = await attempt(() => allAlike(conflict, () => {}));
+    const { id } = alike?.find((one) => one.itemId === conflict.itemId) ?? conflict;
+    const name = draftOf.conflict(id);
+    if (draft.read(name)) return;
+    draft.write(name, { ...typed, id });
+    card = null; // It may be on screen already.
   }
 
   /** Decides all that are alike, also those beyond the list on screen: all of them are read first. */
@@ -145,6 +172,8 @@ export function conflictsView(main, asked) {
       p: () => step(-1),
     },
     navigate(next) {
+      if (left) card = null; // Its text is on screen, and is no longer what the address asks for.
+      left = null;
       state = { ...state, wanted: next.rest[0] ?? null };
       refresh();
     },

@@ -25,12 +25,14 @@ export function connection(element) {
   let status = null;
   /** @type {any} */
   let run = null;
-  let isFollowing = true; // Whether events arrive.
+  /** @type {PageLink} */
+  let link = "connected";
   let isAnswering = true; // Whether Understudy answered the last request of this line.
   let heardAt = new Date().toISOString(); // When it last did.
   let met = { id: "", at: 0 }; // The run of another program, and when this page first heard of it.
   const drawLine = connectionLine(element, { sync, toggleMode });
-  const draw = () => drawLine(status, run, isFollowing && isAnswering ? null : { isAnswering, heardAt });
+  const draw = () =>
+    drawLine(status, run, link === "connected" && isAnswering ? null : { link, isAnswering, heardAt });
 
   const onProgress = (now) => {
     run = now;
@@ -107,8 +109,8 @@ export function connection(element) {
     sync,
     /** The stream of events began, or broke off. */
     setFollowing(now) {
-      isFollowing = now;
-      if (!now) isAnswering = false; // Until the next answer says otherwise.
+      link = now;
+      if (now !== "connected") isAnswering = false; // Until the next answer says otherwise.
       draw();
       refresh();
     },
@@ -133,19 +135,20 @@ function connectionLine(element, { sync, toggleMode }) {
   /**
    * @param {Status | null} status
    * @param {FollowedRun | null} run
-   * @param {{ isAnswering: boolean, heardAt: string } | null} silence Set while events do not arrive.
+   * @param {{ link: PageLink, isAnswering: boolean, heardAt: string } | null} silence While no events arrive.
    */
   return function draw(status, run, silence) {
     fill(syncButton, run ? stopLabel() : words.syncNow);
     strip.draw(run);
     element.classList.toggle("stale", silence !== null);
-    const isStopped = silence !== null && !silence.isAnswering;
-    if (isStopped) fill(pill, words.understudyStopped);
+    const isSignedOut = silence?.link === "signedOut";
+    const isStopped = silence !== null && (isSignedOut || !silence.isAnswering);
+    if (isStopped) fill(pill, isSignedOut ? words.signedOut : words.understudyStopped);
     if (!status) return;
     pill.className = `pill ${isStopped ? "stopped" : linkState(status, run)}`;
     pill.title = isStopped ? "" : status.backend.reason;
     if (!isStopped) fill(pill, stateText(status, run));
-    fill(detail, (isStopped ? stoppedDetails(status, silence.heardAt) : details(status, run))
+    fill(detail, (isStopped ? stoppedDetails(status, silence) : details(status, run))
       .flatMap((part, index) => (index ? [" · ", part] : [part])));
     fill(modeButton, isOfflineByChoice(status) ? words.goOnline : words.goOffline);
     drawWarning(warning, status, isStopped);
@@ -199,9 +202,11 @@ function details(status, run) {
   ].filter(Boolean);
 }
 
-/** What is still true while Understudy does not answer. */
-const stoppedDetails = (status, heardAt) =>
-  [unsentLink(unsent(status)), words.lastHeard(heardAt)].filter(Boolean);
+/** What is still true while Understudy does not answer, or not to this browser. */
+const stoppedDetails = (status, { link, heardAt }) => [
+  unsentLink(unsent(status)),
+  link === "signedOut" ? words.lastHeardSignedOut(heardAt) : words.lastHeard(heardAt),
+].filter(Boolean);
 
 const unsentLink = (count) => count > 0 && h("a", { href: "#/queue" }, words.unsentChanges(count));
 

@@ -6,18 +6,27 @@ import { operatorPath, sessionHeader } from "./api.js";
 const retryMilliseconds = { first: 500, most: 5000 };
 const silenceMilliseconds = 40_000; // Understudy writes a line at least each 15 s.
 
-/** Follows the event stream for as long as the page is open. */
+/**
+ * Follows the event stream for as long as the page is open. After a refusal as well: another tab may sign the
+ * browser in again. `onDisconnected` is told whether it was one.
+ * @param {{
+ *   onEvent(name: string, event: EventData): void, onReset(): void, onConnected(): void,
+ *   onDisconnected(isSignedOut: boolean): void,
+ * }} listener
+ */
 export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) {
   let lastId = "";
   let wait = retryMilliseconds.first;
 
   const follow = async () => {
     const stop = new AbortController();
+    let isSignedOut = false;
     try {
       const headers = sessionHeader();
       if (lastId) headers["Last-Event-ID"] = lastId;
       const { signal } = stop;
       const answer = await fetch(operatorPath("/events"), { headers, signal, cache: "no-store" });
+      isSignedOut = answer.status === 401 || answer.status === 403;
       if (!answer.ok || !answer.body) throw new Error(`events: ${answer.status}`);
       wait = retryMilliseconds.first;
       onConnected();
@@ -29,7 +38,7 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
     } catch {
       // The next attempt shows whether the stream can be read again.
     }
-    onDisconnected();
+    onDisconnected(isSignedOut);
     setTimeout(follow, wait);
     wait = Math.min(wait * 2, retryMilliseconds.most);
   };

@@ -58,5 +58,8 @@ export function distance(text, now = Date.now()) {
 /** A time with its distance: "14:03:10 (3 minutes ago)"; a missing one is empty. */
 export const timeAndDistance = (text) => (text ? `${time(text)} (${distance(text)})` : "");
 
+/** A text in one line, with a sign at the end of each of its lines. */
+export const oneLine = (text) => text.replace(/\r\n|[\r\n]/g, " ↵ ");
+
 /** The beginning of a text that is longer than `most` letters. */
 export const shortened = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -4,6 +4,7 @@
 import { forgetSession, identity } from "./api.js";
 import { button, byId, fill, h, note, options } from "./dom.js";
 import { nextTheme, showKeys } from "./keys.js";
+import { announce } from "./messages.js";
 import { views, words } from "./words.js";
 
 const themeSigns = { system: "◐", light: "☀", dark: "☾" };
@@ -47,7 +48,12 @@ export function drawWhose(status) {
   const all = status?.identities ?? [];
   const shown = identity ?? "anonymous";
   if (all.length < 2 && shown === "anonymous") return;
-  const choice = h("select", { "aria-label": words.whose, onchange: () => openPageOf(choice.value) },
+  function onchange() {
+    const name = choice.value;
+    choice.value = shown; // A person who has unsaved text may stay on this page when the browser asks.
+    openPageOf(name);
+  }
+  const choice = h("select", { "aria-label": words.whose, onchange },
     options([...new Set([...all, shown])].map((name) =>
       [name, name === "anonymous" ? words.withoutSignIn : name])));
   choice.value = shown;
@@ -68,7 +74,19 @@ export function showSignIn(problem) {
     note(problem.message)));
 }
 
-/** The line that says that the page lost its connection to the proxy; `isConnected` takes it away. */
-export function drawNotice(isConnected) {
-  fill(byId("notice"), !isConnected && h("p", { class: "notice warning" }, words.disconnected));
+/** @type {PageLink} */
+let noticed = "connected";
+
+/**
+ * The line above the view that says that the page lost its connection to the proxy, or its sign-in. It is
+ * said once, and what is typed in the view stays.
+ * @param {PageLink} link
+ */
+export function drawNotice(link) {
+  if (link === noticed) return;
+  noticed = link;
+  const text = { connected: "", disconnected: words.disconnected, signedOut: words.signInAgain }[link];
+  fill(byId("notice"), text && h("p", { class: "notice warning" }, text,
+    link === "signedOut" && h("code", {}, words.signInCommand)));
+  if (text) announce(text);
 }

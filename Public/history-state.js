@@ -48,7 +48,8 @@ export function sinceLastLook({ entries, next, seen }) {
 /** @param {HistoryEntry} entry */
 export function titleOf({ before, after, title, itemId }) {
   const item = after ?? before;
-  return shortened(String(item?.text ?? item?.title ?? item?.name ?? title ?? itemId ?? ""), titleMost);
+  const names = [item?.text, item?.title, item?.name, title, itemId];
+  return shortened(String(names.find((name) => String(name ?? "").trim()) ?? ""), titleMost);
 }
 
 /** @param {HistoryEntry} entry */

@@ -15,6 +15,28 @@ const places = {
 
 const areOn = () => localStorage.getItem(offKey) !== "off";
 
+/** Whether an input method is at work, as for Japanese: Enter and Escape are its keys then. */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
+const typingMilliseconds = 1000;
+
+/**
+ * Says of each key press whether a person types on who has not seen that the field left the page: after a key
+ * in such a field, and for as long as the keys follow one another.
+ */
+function typingOn() {
+  /** @type {Element | null} */
+  let field = null;
+  let pressedAt = 0;
+  return ({ target, timeStamp }) => {
+    const isSoon = timeStamp - pressedAt < typingMilliseconds;
+    pressedAt = timeStamp;
+    if (target.closest?.(fields)) field = target;
+    else if (!isSoon || target !== document.body) field = null;
+    return field !== null && !field.isConnected;
+  };
+}
+
 /** Whether a key press is not for this page's actions: it belongs to a field, a dialog or the browser. */
 function isForOthers(event) {
   return event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented
@@ -24,8 +46,9 @@ function isForOthers(event) {
 /** Listens for as long as the page is open. The keys of the view on screen come first. */
 export function followKeys({ view, go }) {
   let isAfterG = false;
+  const isTypedOn = typingOn();
   addEventListener("keydown", (event) => {
-    if (!areOn() || isForOthers(event)) return;
+    if (isTypedOn(event) || !areOn() || isForOthers(event)) return;
     const actions = {
       "/": () => find(document, "main input[type=search]")?.focus(),
       "?": showKeys,

@@ -7,8 +7,9 @@ import { words } from "./words.js";
 const shownMilliseconds = 8000;
 
 let timer;
+let shown = ""; // The sentence on screen.
 /** @type {Action | null} */
-let lastUndo = null; // The latest that a message offered and that did not run yet.
+let lastUndo = null; // The latest that a message offered and that did not work yet.
 
 /** Tells screen readers about a change of meaning. */
 export function announce(sentence) {
@@ -26,6 +27,7 @@ export function announce(sentence) {
 export function toast(sentence, action, link) {
   const box = byId("toast");
   clearTimeout(timer);
+  shown = sentence;
   if (action?.isUndo) lastUndo = action;
   fill(box, h("span", {}, sentence),
     link && h("a", { href: link.href }, link.label),
@@ -48,7 +50,7 @@ export async function attempt(work) {
 }
 
 /**
- * The action of a message that undoes what the message tells.
+ * The action of a message that undoes what the message tells; `run()` gives null where it did not work.
  * @returns {Action}
  */
 export const undoBy = (run) => ({ label: words.undo, run, isUndo: true });
@@ -60,9 +62,13 @@ export function undoLast() {
   return true;
 }
 
-/** @param {Action} action */
-function runAction(action) {
-  if (action === lastUndo) lastUndo = null;
+/**
+ * Runs an action. An undo that did not work is offered again, beside the sentence that says why.
+ * @param {Action} action
+ */
+async function runAction(action) {
+  if (action === lastUndo) lastUndo = null; // It does not run twice at once.
   byId("toast").hidden = true;
-  action.run();
+  const done = await action.run();
+  if (done === null && action.isUndo && !lastUndo) toast(shown, action);
 }

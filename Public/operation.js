@@ -1,27 +1,18 @@
 // The card of one operation with all its attempts: what was sent, what came back, what happens next.
 
-import { operator, parseJSON } from "./api.js";
-import { button, facts, fill, find, form, h, joined, note } from "./dom.js";
-import { milliseconds, time, timeAndDistance } from "./formats.js";
-import { placeOfError } from "./json-place.js";
-import { showProblem, toast } from "./messages.js";
+import { button, facts, fill, find, focusCard, h, joined } from "./dom.js";
+import { draft, draftOf } from "./drafts.js";
+import { milliseconds, oneLine, time, timeAndDistance } from "./formats.js";
+import { isComposing } from "./keys.js";
 import { lastAnswer, operationCopies } from "./operation-answer.js";
+import { payloadEditor, pretty } from "./operation-editor.js";
 import { stateTag } from "./queue-rows.js";
 import { closedStates, titleOf } from "./queue-state.js";
+import { leftText } from "./unsaved.js";
 import { words } from "./words.js";
 
 const retriedStates = ["waiting", "unknown", "quarantined"];
 const editedStates = ["queued", "waiting", "quarantined", "conflict"];
-
-/** A value as indented JSON. An answer that is no JSON stays as it came. */
-const pretty = (value) => {
-  if (typeof value !== "string") return JSON.stringify(value, null, 2);
-  try {
-    return JSON.stringify(parseJSON(value), null, 2);
-  } catch {
-    return value;
-  }
-};
 
 /**
  * The card; `saved()` is called after an edit.
@@ -33,27 +24,45 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
   const operation = detail.summary;
   const isOpen = !closedStates.includes(operation.state);
   const editor = h("div", {});
-  const edit = () => fill(editor, payloadEditor(detail, { saved, cancel: closeEditor }));
+  const draftName = draftOf.operation(operation.id);
+  const edit = () => fill(editor, payloadEditor(detail, { saved: closeSaved, cancel: closeEditor }));
+  function editAndFocus() {
+    edit();
+    find(editor, "textarea")?.focus();
+  }
+  /** Gives up what was typed. */
   function closeEditor() {
+    draft.forget(draftName);
     fill(editor);
     find(card, "[data-key=edit]")?.focus();
   }
+  function closeSaved() {
+    fill(editor);
+    focusCard(card);
+    saved();
+  }
   const kind = words.kind[operation.kind] ?? operation.kind;
+  /** Escape closes an editor in which nothing was typed, else the card: what was typed stays. */
   function onkeydown(event) {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
+    if (event.key !== "Escape" || event.defaultPrevented || isComposing(event)) return;
     event.preventDefault();
-    if (editor.firstChild) closeEditor();
+    if (editor.firstChild && !draft.read(draftName)) closeEditor();
     else close();
   }
 
+  const typed = draft.read(draftName);
+  if (typed && canEdit(detail)) edit();
+  else if (typed) fill(editor, leftText(typed.title, typed.text, closeEditor));
+
   const card = h("article", { class: "card", "aria-labelledby": "operation-title", onkeydown },
     h("div", { class: "bar" },
-      h("h2", { id: "operation-title", tabindex: "-1" }, words.operationTitle(kind, titleOf(operation))),
+      h("h2", { id: "operation-title", tabindex: "-1" },
+        words.operationTitle(kind, oneLine(titleOf(operation)))),
       button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
     h("p", {}, stateTag(operation.state)),
     lastAnswer(detail),
     facts(factsOf(detail)),
-    isOpen && actions(detail, { act, edit }),
+    isOpen && actions(detail, { act, edit: editAndFocus }),
     editor,
     operationCopies(detail, backendURL),
     h("h3", {}, words.attemptLog),
@@ -82,53 +91,19 @@ function factsOf({ summary: operation, headers }) {
   ].filter(([, value]) => value);
 }
 
-function actions({ summary: { id, state, kind }, mine }, { act, edit }) {
-  const canEdit = editedStates.includes(state) && kind !== "delete" && mine;
+/** @param {OperationDetail} detail */
+const canEdit = ({ summary: { state, kind }, mine }) =>
+  editedStates.includes(state) && kind !== "delete" && Boolean(mine);
+
+/** @param {OperationDetail} detail */
+function actions(detail, { act, edit }) {
+  const { id, state } = detail.summary;
   const href = `#/conflicts/${encodeURIComponent(id)}`;
   return h("div", { class: "actions" },
     state === "conflict" && h("a", { class: "button primary", href }, words.lookNow),
     retriedStates.includes(state) && button({ class: "primary", onclick: () => act("retry") }, words.retry),
-    canEdit && button({ "data-key": "edit", onclick: edit }, words.editOperation),
+    canEdit(detail) && button({ "data-key": "edit", onclick: edit }, words.editOperation),
     state !== "sending" && button({ onclick: () => act("discard") }, words.discard));
-}
-
-function payloadEditor({ summary: { id, revision }, payload, mine }, { saved, cancel }) {
-  const field = h("textarea", {
-    rows: "8", class: "code", spellcheck: "false", "aria-label": words.payload,
-    "aria-describedby": "payload-problem", value: pretty(payload ?? mine),
-  });
-  const wrong = h("p", { class: "attention", id: "payload-problem", role: "alert", hidden: true });
-  const save = async () => {
-    wrong.hidden = true;
-    try {
-      const columns = parseJSON(field.value);
-      await operator.patch(`/operations/${encodeURIComponent(id)}`, { revision, columns });
-      toast(words.editedOperation);
-      saved();
-    } catch (problem) {
-      field.focus();
-      if (problem instanceof SyntaxError) showPlace();
-      else showProblem(problem);
-    }
-  };
-
-  /** Says at which place the text stops being JSON, and puts the cursor there. */
-  function showPlace() {
-    const place = placeOfError(field.value);
-    const lines = field.value.slice(0, place).split("\n");
-    fill(wrong, words.notJSON(lines.length, lines[lines.length - 1].length + 1));
-    wrong.hidden = false;
-    field.setSelectionRange(place, place);
-  }
-
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
-  });
-  setTimeout(() => field.focus());
-  return form({ class: "editor" }, save, field, wrong, note(words.saveKeys),
-    h("div", { class: "actions" },
-      h("button", { class: "primary" }, words.saveAndRetry),
-      button({ onclick: cancel }, words.cancel)));
 }
 
 function ahead({ state, nextAttemptAt }) {

@@ -2,9 +2,11 @@
 // and the card at the side.
 
 import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
+import { draft, draftOf } from "./drafts.js";
 import { number } from "./formats.js";
 import { causesTable } from "./queue-causes.js";
-import { addressOfState, closedStates, isFiltered, ledgerOf, openStates } from "./queue-state.js";
+import { addressOf, addressOfState, closedStates, isFiltered, ledgerOf, openStates } from "./queue-state.js";
+import { leftText, unsavedLine } from "./unsaved.js";
 import { views, words } from "./words.js";
 
 /** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
@@ -32,6 +34,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
       column(words.status, choices.status),
       column(words.attemptsLabel, choices.attempts),
       column(words.age, choices.age)));
+  const unsaved = h("div", {});
   const chip = h("p", { class: "chip", hidden: true });
   const causes = causesTable({ act: actOnCause, showAll: showAllCauses });
   const bulk = h("div", { class: "bar bulk", role: "group", "aria-label": words.bulk });
@@ -54,7 +57,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
           h("label", {}, `${words.sort} `, choices.sort),
           h("label", { class: "wide" }, `${words.search} `, search),
           further),
-        chip, causes.element, below))));
+        unsaved, chip, causes.element, below))));
 
   /** @param {QueueFilter} filter */
   function drawFilter(filter) {
@@ -125,7 +128,17 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     drawCauses: causes.draw,
     showList: () => (below.hidden = false),
     clearSide: () => fill(side),
-    drawNotFound: (id) => fill(side, h("p", { class: "empty" }, words.notFound(id))),
+    drawNotFound(id, giveUp) {
+      const typed = draft.read(draftOf.operation(id));
+      fill(side, h("p", { class: "empty" }, words.notFound(id)),
+        typed && leftText(typed.title, typed.text, giveUp));
+    },
+    /** Where there is unsaved text beside the operation at the side. @param {QueueFilter} filter */
+    drawUnsaved(filter) {
+      const others = draft.allOf("operation").filter(({ id }) => id !== filter.id);
+      fill(unsaved, unsavedLine(others.map(({ id, title }) =>
+        ({ title, href: addressOf({ ...filter, id }) }))));
+    },
     isEdited: () => find(side, "textarea") !== null,
     /** Marks the row whose card is open at once, so that `j` and `k` go on from it. */
     markShown(id) {

@@ -2,8 +2,10 @@
 // tried and how old it is.
 
 import { fill, h } from "./dom.js";
-import { distance, time } from "./formats.js";
+import { draft, draftOf } from "./drafts.js";
+import { distance, oneLine, time } from "./formats.js";
 import { titleOf } from "./queue-state.js";
+import { unsavedMark } from "./unsaved.js";
 import { words } from "./words.js";
 
 /**
@@ -42,7 +44,8 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
     link = h("a", {
       href: hash(operation), "data-open": true, "aria-current": isShown(operation) ? "true" : null,
     }, h("span", { class: "kind" }, words.kind[operation.kind] ?? operation.kind), " ",
-    h("strong", { dir: "auto" }, titleOf(operation)));
+    h("strong", { dir: "auto" }, oneLine(titleOf(operation))),
+    draft.read(draftOf.operation(operation.id)) && [" ", unsavedMark()]);
     const tag = stateTag(operation.state);
     tag.title = operation.reason ?? "";
     fill(content,

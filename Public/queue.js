@@ -5,6 +5,7 @@
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { find, findAll, focusCard } from "./dom.js";
+import { draft, draftOf } from "./drafts.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { attempt, showProblem } from "./messages.js";
@@ -92,6 +93,7 @@ export function queueView(main, asked, { status, sync }) {
     page.drawFilter(filter);
     page.drawStates(filter, status());
     page.markShown(filter.id);
+    page.drawUnsaved(filter);
     if (keepsList) rows.refresh();
     else {
       [causes, picked] = [null, null];
@@ -217,7 +219,10 @@ export function queueView(main, asked, { status, sync }) {
     if (!detail && shown === wanted) return leaveSide();
     if (!detail) {
       shown = null;
-      return page.drawNotFound(wanted);
+      return page.drawNotFound(wanted, () => {
+        draft.forget(draftOf.operation(wanted));
+        close();
+      });
     }
     const text = JSON.stringify(detail);
     if (shown === wanted && drawn === text) return;
@@ -228,7 +233,6 @@ export function queueView(main, asked, { status, sync }) {
       close,
       act: (action) => act(action, detail.summary, after).then(refresh),
       saved() {
-        page.clearSide();
         drawn = "";
         refresh();
       },
@@ -274,6 +278,7 @@ export function queueView(main, asked, { status, sync }) {
   const follow = coalesce(refresh, 40, followMilliseconds);
   page.drawFilter(state.filter);
   page.drawStates(state.filter, status());
+  page.drawUnsaved(state.filter);
   addEventListener("keydown", onKey);
   refresh();
   return {

@@ -11,6 +11,7 @@ import { firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
 import { attempt, toast } from "./messages.js";
 import { settingsForm } from "./settings.js";
+import { unsavedLine, unsavedPlaces } from "./unsaved.js";
 import { statusWords as said } from "./words-settings.js";
 import { words } from "./words.js";
 
@@ -47,7 +48,7 @@ export function statusView(main, asked, header) {
   }
 
   function draw(status, rejections) {
-    fill(contact, firstContact(status));
+    fill(contact, unsavedLine(unsavedPlaces()), firstContact(status));
     fill(backend, backendCard(status, find(backend, "details[open]") !== null));
     if (!mode.contains(document.activeElement)) fill(mode, modeCard(status, changeMode));
     fill(ledger, ledgerCard(status));

@@ -2,7 +2,7 @@
 
 import { operator, tables } from "./api.js";
 import { askDangerous } from "./dialog.js";
-import { attempt, showProblem, toast, undoBy } from "./messages.js";
+import { attempt, toast, undoBy } from "./messages.js";
 import { tableWords } from "./words-tables.js";
 import { words } from "./words.js";
 
@@ -39,22 +39,29 @@ const takeBack = (entry, changed) => attempt(async () => {
   await operator.post(`/history/${encodeURIComponent(entry)}/undo`);
   toast(words.purgeUndone);
   changed();
+  return true;
 });
 
-/** @param {Item} item */
+/** Adds a row, and gives it as it is stored. @param {Item} item */
 export async function addRow(table, item) {
   const row = await tables.insert(table, item);
   toast(tableWords.added(row.id));
+  return row;
 }
 
-export async function saveRow(table, id, changes) {
-  await tables.update(table, id, changes);
+/** Saves over this version of the row alone, and gives the row; the problem of another one has that row. */
+export async function saveRow(table, id, changes, version) {
+  const row = await tables.update(table, id, changes, version);
   toast(words.saved);
+  return row;
 }
 
 /** Deletes a row; `changed()` is called after an undo. */
 export async function removeRow(table, id, changed) {
   await tables.remove(table, id);
-  const run = () => tables.undelete(table, id).then(changed, showProblem);
-  toast(words.deleted(id), undoBy(run));
+  const undelete = async () => {
+    await tables.undelete(table, id);
+    changed();
+  };
+  toast(words.deleted(id), undoBy(() => attempt(undelete)));
 }

@@ -4,10 +4,12 @@
 import { apiPreview } from "./api-preview.js";
 import { canWrite } from "./api.js";
 import { button, fill, find, form, h } from "./dom.js";
+import { draft } from "./drafts.js";
 import { columnPicker, shownColumns } from "./tables-columns.js";
 import { tableGrid } from "./tables-grid.js";
 import { tableSidebar } from "./tables-sidebar.js";
-import { columnsOf } from "./tables-state.js";
+import { addressOf, columnsOf } from "./tables-state.js";
+import { leftText, unsavedLine, unsavedMark } from "./unsaved.js";
 import { tableWords as said } from "./words-tables.js";
 import { views, words } from "./words.js";
 
@@ -26,18 +28,20 @@ export function tablesPage(main, { go, open, turn, add }) {
   /** @type {[TableQuestion, TableItemPage, number] | null} */
   let latest = null;
   const columns = columnPicker(deleted, () => latest && drawGrid(...latest));
+  const newButton = button({ onclick: add }, said.newRow);
   const pull = h("span", {});
   const grid = tableGrid({ open, turn, sort: (orderby) => go({ orderby }) });
   const side = h("div", { class: "side" });
   const notices = h("div", {});
+  const unsaved = h("div", {});
   const about = h("section", { class: "table-about", "aria-label": said.about });
   const preview = h("div", {});
   const filter = form({ class: "table-filter", role: "search" }, () => go({ filter: search.value }),
     search, h("button", {}, words.applyFilter));
   const bar = h("div", { class: "table-bar" }, sidebar.select, filter, columns.element,
-    canWrite && button({ onclick: add }, said.newRow), pull);
+    canWrite && newButton, pull);
   const body = h("div", { hidden: true }, bar,
-    notices, refusal,
+    notices, unsaved, refusal,
     h("div", { class: "split narrow" }, h("div", {}, grid.element, grid.paging), side),
     about, preview);
   const none = h("div", {}, title);
@@ -74,6 +78,13 @@ export function tablesPage(main, { go, open, turn, add }) {
       drawGrid(...latest);
       body.hidden = false;
     },
+    /** Shows a row as it was just stored, until the rows are read again. */
+    drawStored(item) {
+      const row = latest?.[1].items.find((one) => one.item.id === item.id);
+      if (!latest || !row) return;
+      row.item = item;
+      drawGrid(...latest);
+    },
     /** The rows on screen and the columns that they are shown with. */
     columns() {
       const items = latest?.[1].items.map((row) => row.item) ?? [];
@@ -86,6 +97,29 @@ export function tablesPage(main, { go, open, turn, add }) {
     },
     hideTable: () => (body.hidden = true),
     drawSide: (card) => fill(side, card),
+    /** What was typed for a row that is no longer here. */
+    drawLeft({ title, values }, giveUp) {
+      fill(side, leftText(title, values.map((one) => one.join(": ")).join("\n\n"), giveUp));
+    },
+    /**
+     * Where there is unsaved text beside the card at the side, whose row or "new" is `open`.
+     * @param {TableQuestion} question
+     * @param {string | null} open
+     */
+    drawUnsaved(question, open) {
+      const isHere = ({ table }) => table === question.table;
+      const rows = draft.allOf("row")
+        .filter((one) => one.values && !(isHere(one) && `row ${one.id}` === open))
+        .map((one) => isHere(one)
+          ? { title: one.title, href: addressOf({ ...question, id: one.id }) }
+          : { title: `${one.table}: ${one.title}`, href: addressOf({ table: one.table, id: one.id }) });
+      const news = draft.allOf("new-row");
+      const hasNew = open !== "new" && news.some(isHere);
+      const newElsewhere = news.filter((one) => !isHere(one))
+        .map(({ table }) => ({ title: said.newRowOf(table), href: addressOf({ table }) }));
+      fill(unsaved, unsavedLine([...rows, ...newElsewhere]));
+      fill(newButton, said.newRow, hasNew && [" ", unsavedMark()]);
+    },
     hasSide: () => side.firstChild !== null,
     focusGrid: () => find(grid.element, "[data-open]")?.focus(),
     close: columns.close,

@@ -3,7 +3,7 @@
 
 import { query } from "./api.js";
 import { readable } from "./diff.js";
-import { shortened } from "./formats.js";
+import { oneLine, shortened } from "./formats.js";
 
 export const systemColumns = ["id", "createdAt", "updatedAt", "version", "deleted"];
 
@@ -61,7 +61,7 @@ export function nextOrder(orderby, name) {
   return next[orderOf(orderby, name)];
 }
 
-export const cellText = (value) => shortened(readable(value) ?? "", lettersMost);
+export const cellText = (value) => shortened(oneLine(readable(value) ?? ""), lettersMost);
 
 export function concerns(kind, event, table) {
   if (kind === "run") return true;

@@ -1,17 +1,17 @@
 // The tables: the rows of any table with any columns, its policies, and what a client would ask this server.
 // The state is in tables-state.js, what is drawn in tables-rendering.js, tables-head.js and tables-grid.js,
-// what a click does in tables-actions.js.
+// the card of a row in tables-side.js, what a click does in tables-actions.js.
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { find } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { attempt, toast } from "./messages.js";
-import { newRow, rowEditor } from "./row-editor.js";
 import { cancel, follow, sentence } from "./runs.js";
-import { addRow, purge, removeRow, saveRow } from "./tables-actions.js";
+import { purge } from "./tables-actions.js";
 import { drawHead } from "./tables-head.js";
 import { tablesPage } from "./tables-rendering.js";
+import { tableSide } from "./tables-side.js";
 import { addressOf, concerns, firstTable, parametersOf, questionOf } from "./tables-state.js";
 
 /** @type {ViewMaker} */
@@ -24,19 +24,21 @@ export function tablesView(main, asked) {
 
   const page = tablesPage(main, {
     go,
-    open: openRow,
-    add: openNewRow,
+    open: (row, table) => side.openRow(row, table),
+    add: () => side.openNewRow(),
     turn(to) {
       skip = to;
       refresh();
     },
   });
+  const refresh = coalesce(() => attempt(load), 100);
+  const side = tableSide(page, { question: () => question, close: closeSide, refresh });
 
   function go(change) {
     question = { ...question, id: "", ...change };
     skip = 0;
     history.replaceState(null, "", addressOf(question));
-    page.drawSide(null);
+    side.clear();
     refresh();
   }
 
@@ -51,6 +53,7 @@ export function tablesView(main, asked) {
     }
     drawTableHead(table);
     page.drawFilter(question);
+    side.drawUnsaved();
     await loadRows(question, skip);
   }
 
@@ -63,8 +66,10 @@ export function tablesView(main, asked) {
       const answer = await operator.get(path);
       if (isOld()) return;
       page.drawRows(asked, answer, from);
+      if (!asked.id || page.hasSide()) return;
       const wanted = answer.items.find((row) => row.item.id === asked.id);
-      if (wanted && !page.hasSide()) openRow(wanted, asked.table);
+      if (wanted) side.openRow(wanted, asked.table);
+      else attempt(() => side.openUnsaved(asked));
     } catch (problem) {
       if (!isOld()) page.drawRefusal(problem);
     }
@@ -102,37 +107,10 @@ export function tablesView(main, asked) {
       question.id = "";
       history.replaceState(null, "", addressOf(question));
     }
-    page.drawSide(null);
+    side.clear();
     page.focusGrid();
   }
 
-  /** Opens a row of a table, which is that of the grid: an address may ask for another one already. */
-  function openRow(row, table) {
-    const { id } = row.item;
-    const done = () => {
-      closeSide();
-      refresh();
-    };
-    page.drawSide(rowEditor(row, page.columns(), {
-      close: closeSide,
-      save: (changes) => saveRow(table, id, changes).then(done),
-      remove: () => removeRow(table, id, refresh).then(done),
-    }));
-  }
-
-  function openNewRow() {
-    const { table } = question;
-    page.drawSide(newRow(table, page.columns(), {
-      close: closeSide,
-      async add(item) {
-        await addRow(table, item);
-        closeSide();
-        refresh();
-      },
-    }));
-  }
-
-  const refresh = coalesce(() => attempt(load), 100);
   refresh();
   return {
     refresh,
@@ -142,8 +120,10 @@ export function tablesView(main, asked) {
     },
     keys: { e: () => find(currentRow(), "[data-open]")?.click() },
     navigate(next) {
-      if (next.rest[0] !== question.table) page.drawSide(null);
-      question = questionOf(next);
+      const asked = questionOf(next);
+      const isOther = asked.table !== question.table || (asked.id !== "" && !side.isRow(asked.id));
+      question = asked;
+      if (isOther) side.clear();
       skip = 0;
       refresh();
     },

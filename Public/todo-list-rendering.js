@@ -1,19 +1,17 @@
 // Draws the frame of the todos: the field for a new one, the filters, the order, and the place of the list.
 
 import { canWrite } from "./api.js";
-import { button, fill, find, form, h, note } from "./dom.js";
+import { button, fill, find, h, note } from "./dom.js";
 import { filtersOf } from "./todo-list-state.js";
-import { draft } from "./todo-row.js";
+import { newTodo } from "./todo-new.js";
 import { isStandard } from "./todo-source.js";
+import { leftCard } from "./unsaved.js";
 import { words } from "./words.js";
 
 /** Builds the frame in `main`. Gives the element of the list, and for each part a function that draws it. */
-export function todoFrame(main, source, { add, go }) {
+export function todoFrame(main, source, { insert, go }) {
   const isOfTodos = isStandard(source);
-  const inputLabel = isOfTodos ? words.newTodo : words.newIn(source.table);
-  const input = h("input", {
-    id: "new-todo", name: "text", autocomplete: "off", placeholder: inputLabel, "aria-label": inputLabel,
-  });
+  const adding = newTodo(source, insert);
   const search = h("input", {
     type: "search", placeholder: words.search,
     "aria-label": isOfTodos ? words.searchTodos : words.searchIn(source.table),
@@ -27,26 +25,17 @@ export function todoFrame(main, source, { add, go }) {
       h("option", { value: name, disabled: name === "due" }, label)));
   const left = h("span", { class: "count" });
   const list = h("div", { class: "todos" });
+  const unsaved = h("div", {});
   const empty = h("p", { class: "empty", hidden: true });
-  const addForm = form({ class: "add" }, submit, input, h("button", { class: "primary" }, words.add));
   const segments = h("div", { class: "segments", role: "group", "aria-label": words.showLabel }, shows);
   fill(main,
-    canWrite ? addForm : note(words.onlyLooking),
+    canWrite ? adding.element : note(words.onlyLooking),
     h("div", { class: "bar tight" }, source.done && segments, search, sort, left),
-    list, empty);
-  draft.keep(input, "new");
-
-  async function submit() {
-    const text = input.value.trim();
-    if (!text) return;
-    input.value = "";
-    if (await add(text)) draft.forget("new");
-    else input.value = text;
-  }
+    unsaved, list, empty);
 
   return {
     list,
-    focusInput: () => input.focus(),
+    focusInput: adding.focus,
     drawControls(question) {
       for (const one of shows) one.setAttribute("aria-pressed", String(one.dataset.show === question.show));
       sort.value = question.sort;
@@ -56,6 +45,9 @@ export function todoFrame(main, source, { add, go }) {
       const option = /** @type {HTMLOptionElement} */ (find(sort, "[value=due]"));
       option.disabled = false;
     },
+    /** The texts that were typed for todos of other columns or tables, or for what is no text any more. */
+    drawUnsaved: (drafts, giveUp) => fill(unsaved, drafts.map((one) =>
+      leftCard(words.typedElsewhere(one.table, one.column), one.text, () => giveUp(one)))),
     drawCount: (text) => fill(left, text),
     /** `text` says why the list is empty; null where it is not. */
     drawEmpty(text) {

@@ -8,7 +8,8 @@ import { words } from "./words.js";
 const showKey = "understudy-todos-show";
 const sortKey = "understudy-todos-sort";
 
-const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+/** A text as a filter has it. */
+export const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
 
 /**
  * The filters of a table, by the name of their button; only All where no column says that a todo is done.
@@ -30,7 +31,7 @@ const ordersOf = ({ text }, due) => ({ newest: "createdAt desc", oldest: "create
  */
 export function questionOf(route, source) {
   const at = route.parameters;
-  const known = (value, values, fallback) => (value in values ? value : fallback);
+  const known = (value, values, fallback) => (Object.hasOwn(values, value) ? value : fallback);
   return {
     show: known(at.get("show") ?? localStorage.getItem(showKey), filtersOf(source), "all"),
     sort: known(at.get("sort") ?? localStorage.getItem(sortKey), ordersOf(source, ""), "newest"),

@@ -1,9 +1,10 @@
 // The todos of one table. The state is in todo-list-state.js, what is drawn in todo-list-rendering.js and
 // todo-row.js, what a click does in todo-actions.js.
 
-import { operator, query } from "./api.js";
+import { canWrite, operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { find } from "./dom.js";
+import { draft, todoDrafts } from "./drafts.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { showProblem } from "./messages.js";
@@ -31,10 +32,10 @@ export function todoList(main, source, asked, { toggleMode, onLoad, isMissing })
   let due; // The column that says when a todo is due; undefined until it was looked for.
 
   const actions = todoActions(source, refresh);
-  const frame = todoFrame(main, source, { add: actions.add, go });
+  const frame = todoFrame(main, source, { insert: actions.insert, go });
   const rows = longList(frame.list, {
     keyOf: (row) => row.item.id,
-    makeRow: (row) => todoRow(row, source, actions),
+    makeRow: (row) => todoRow(row, source, { ...actions, rename: rows.rename }),
     load,
     onLoad: draw,
     onError: showProblem,
@@ -86,6 +87,34 @@ export function todoList(main, source, asked, { toggleMode, onLoad, isMissing })
     else frame.drawCount(countText(source, total));
     onLoad(models, isThere);
     drawEmpty();
+    showDrafts();
+  }
+
+  /** A half-typed text is on screen also where the list has its row in another place, or not any more. */
+  async function showDrafts() {
+    const isOfRows = ({ table, column }) => table === source.table && column === source.text;
+    const drafts = canWrite ? todoDrafts() : [];
+    const left = drafts.filter((one) => !isOfRows(one));
+    for (const one of drafts.filter((one) => isOfRows(one) && one.id !== null)) {
+      const { id } = one;
+      if (!rows.has(id)) {
+        const found = await actions.find(id);
+        if (found === undefined) continue;
+        // Held under the id of its draft, it moves to another one itself.
+        rows.hold(found ? { ...found, item: { ...found.item, id } } : { item: { id }, state: "synced" });
+      }
+      if (!rows.isEdited(id)) left.push(one);
+    }
+    drawUnsaved(left);
+  }
+
+  function drawUnsaved(left) {
+    const isKept = ({ name }) => draft.read(name) !== null;
+    frame.drawUnsaved(left.filter(isKept), ({ name }) => {
+      draft.forget(name);
+      drawUnsaved(left);
+      frame.focusInput();
+    });
   }
 
   function drawEmpty() {

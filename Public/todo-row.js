@@ -1,35 +1,33 @@
-// One todo: its tick, its text that is edited in place, and where it is.
+// One todo: its tick, its text that is edited in place (todo-edit.js), and where it is.
 
 import { canWrite } from "./api.js";
 import { readable } from "./diff.js";
 import { button, fill, h } from "./dom.js";
+import { draft, draftOf } from "./drafts.js";
+import { textEdit } from "./todo-edit.js";
 import { dueColumnOf, isStandard } from "./todo-source.js";
 import { words } from "./words.js";
 
-const draftKey = (name) => `understudy-draft-${name}`;
+export const titleOf = (row, source) => textOf(row.item[source.text]).trim() || words.untitled;
 
-/** Half-typed texts, kept over a reload of the tab. */
-export const draft = {
-  read: (name) => sessionStorage.getItem(draftKey(name)),
-  write: (name, text) => sessionStorage.setItem(draftKey(name), text),
-  forget: (name) => sessionStorage.removeItem(draftKey(name)),
-  keep(field, name) {
-    field.value = draft.read(name) ?? field.value;
-    field.addEventListener("input", () =>
-      field.value ? draft.write(name, field.value) : draft.forget(name));
-  },
-};
+const textOf = (value) => (value === null ? "" : (readable(value) ?? ""));
 
-export const titleOf = (row, source) => readable(row.item[source.text]) ?? words.untitled;
-
-/** A row of the list, with the actions of todo-actions.js. Gives `{element, update(row)}`. */
-export function todoRow(first, source, { complete, remove, save }) {
+/**
+ * A row of the list, with the actions of todo-actions.js.
+ * @param {TableItem} first
+ * @param {TodoSource} source
+ * @returns {ListedRow}
+ */
+export function todoRow(first, source, { changed, complete, find, insert, remove, rename, save }) {
+  let { id } = first.item;
+  const draftName = () => draftOf.row(source.table, id, source.text);
   let row = first;
-  let isEdited = false;
+  /** @type {TextEdit | null} */
+  let edit = null;
   let isSaving = false;
   const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: onTick });
   const text = button({
-    class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit(),
+    class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: onEdit,
   });
   const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
@@ -40,76 +38,88 @@ export function todoRow(first, source, { complete, remove, save }) {
   // An id stays as it is, and so does what is no text.
   const canEdit = () =>
     canWrite && source.text !== "id" && typeof (row.item[source.text] ?? "") === "string";
+  const isDone = () => source.done !== null && row.item[source.done] === true;
+  const storedOf = (item) => ({ text: textOf(item[source.text]), version: item.version ?? null });
 
   async function onTick() {
     isSaving = true;
-    await complete(row, box.checked);
+    const isStored = await complete(row, box.checked);
     isSaving = false;
+    if (!isStored) box.checked = isDone();
   }
 
-  function edit(started) {
-    isEdited = true;
-    const { id } = row.item;
-    const field = editField(source, started ?? row.item[source.text] ?? "", async (isToBeSaved) => {
-      isEdited = false;
-      draft.forget(id);
-      const changed = field.value.trim();
-      const hadFocus = field.contains(document.activeElement);
-      fill(content, text);
-      if (hadFocus) text.focus();
-      if (isToBeSaved && changed && changed !== row.item[source.text]) await save(row, changed);
+  function open() {
+    edit = textEdit(storedOf(row.item), {
+      name: draftName(),
+      label: isStandard(source) ? words.todoText : source.text,
+      storedOf,
+      store: (text, version) => save(id, text, version),
+      add: insert,
+      move,
+      end,
     });
-    field.addEventListener("input", () => draft.write(id, field.value));
-    fill(content, field);
-    field.focus();
-    if (started === undefined) field.select();
+    fill(content, edit.element);
+    edit.update(storedOf(row.item)); // A draft may be older than the row.
+  }
+
+  /** The row goes on as another one: its insert was answered with another id, or it was added again. */
+  function move(now) {
+    if (now.id === id) return true;
+    if (!rename(id, now.id)) return false;
+    id = now.id;
+    edit?.rename(draftName());
+    return true;
+  }
+
+  function onEdit() {
+    open();
+    edit?.focus();
+    edit?.select();
+  }
+
+  /** The field is closed; `item` is the row that it stored, if any. */
+  function end(hadFocus, item) {
+    edit = null;
+    fill(content, text);
+    update(item ? { ...row, item: { ...row.item, ...item } } : row);
+    if (hadFocus) text.focus();
+    changed(); // The list may have kept the row only for the edit.
   }
 
   /** @param {TableItem} model */
   function update(model) {
     row = model;
     const title = titleOf(row, source);
-    const isDone = source.done !== null && row.item[source.done] === true;
     text.disabled = !canEdit();
-    element.className = isDone ? "done" : "";
+    element.className = isDone() ? "done" : "";
     element.dataset.state = row.state;
-    if (!isSaving) box.checked = isDone; // What was clicked stays while it is being saved.
+    if (!isSaving) box.checked = isDone(); // What was clicked stays while it is being saved.
     box.setAttribute("aria-label", words.completeTodo(title));
-    if (!isEdited) {
-      fill(text, title);
-      text.setAttribute("aria-label", words.editTodo(title));
-    }
+    fill(text, title);
+    text.setAttribute("aria-label", words.editTodo(title));
     bin.setAttribute("aria-label", words.deleteTodo(title));
     const day = row.item[dueColumnOf(row.item) ?? ""];
     due.hidden = typeof day !== "string" || day === "";
     fill(due, due.hidden ? "" : words.due(day));
     drawWhere(where, row);
+    edit?.update(storedOf(row.item));
+  }
+
+  /** The list has the row no longer where it was: looks whether it is anywhere. */
+  async function onMissing() {
+    const found = await find(id);
+    if (found === undefined) return; // It could not be read; the next reading of the list asks again.
+    const isThere = found !== null && move(found.item);
+    if (isThere) update(found);
+    edit?.miss(isThere);
   }
 
   update(first);
-  const started = draft.read(row.item.id);
-  if (started !== null && canEdit()) setTimeout(() => edit(started));
-  return { element, update };
-}
-
-/** The field for a text. Enter and leaving it save, Escape does not; `finish(isToBeSaved)` is called once. */
-function editField(source, value, finish) {
-  const label = isStandard(source) ? words.todoText : source.text;
-  const field = h("input", { class: "edit", dir: "auto", value, "aria-label": label });
-  let isFinished = false;
-  const finishOnce = (isToBeSaved) => {
-    if (isFinished) return;
-    isFinished = true;
-    finish(isToBeSaved);
-  };
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
-    // Without this the same key press would also click the button that gets the focus next.
-    event.preventDefault();
-    finishOnce(event.key === "Enter");
-  });
-  field.addEventListener("blur", () => document.hasFocus() && finishOnce(true));
-  return field;
+  if (draft.read(draftName()) !== null && canEdit()) {
+    open();
+    setTimeout(() => document.activeElement === document.body && edit?.focus());
+  }
+  return { element, update, isEdited: () => edit !== null, onMissing, leave: () => edit?.leave() };
 }
 
 function drawWhere(where, { state, operationState, operationId, reason }) {

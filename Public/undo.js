@@ -25,8 +25,9 @@ export function takeBack(ids, done = () => {}) {
     if (ids.length > partSize) toast(words.takingBack(count, ids.length));
   };
   const run = async () => {
-    await attempt(async () => toast(words.takenBack(await undoDecisions(ids, onProgress))));
+    const undone = await attempt(async () => toast(words.takenBack(await undoDecisions(ids, onProgress))));
     done();
+    return undone;
   };
   return undoBy(run);
 }

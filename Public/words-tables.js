@@ -31,5 +31,9 @@ export const tableWords = {
   notDate: (name) => `${name} must be a date.`,
   notObject: "The other columns must be a JSON object.",
   wasStored: (text) => `stored as ${text}`,
+  isNow: (text) => `The row has now: ${quoted(text)}`,
+  changedWhileTyping:
+    "The row was changed while you edited it. What you typed stays; what the row has now is below it. " +
+    "Saving again replaces that.",
   about: "About this table",
 };

@@ -55,6 +55,28 @@ export const words = {
   reopened: (text) => `${quoted(text)} is open again.`,
   todosLeft: (count) => plural(count, "1 todo left", "# todos left"),
   todoText: "Todo text",
+  editing: {
+    saving: "Saving…",
+    failed: (problem) => `Not saved: ${problem} What you typed stays here.`,
+    failedAway: (problem) => `Not saved: ${problem} What you typed is kept with its todo.`,
+    notSaved: (problem) => `Not saved: ${problem}`,
+    again: "Try again",
+    changed: (text) =>
+      (text ? `Changed elsewhere meanwhile. It says now: “${text}”` : "Emptied elsewhere meanwhile."),
+    keepMine: "Keep mine",
+    takeTheirs: "Take theirs",
+    gone: (problem) => `${problem ? `Not added: ${problem} ` : ""}It was deleted meanwhile.`,
+    addAsNew: "Add as a new one",
+    elsewhere: "It is elsewhere in the list now, or no longer in it. It stays here until you are done.",
+  },
+  adding: {
+    saving: "Saving…",
+    failed: "Not added. Your text stays here.",
+    unknown: "The page was loaded again before this was answered. Look whether it is in the list.",
+    unanswered: "There was no answer. Your text stays here: look whether it is in the list first.",
+    againOf: (text) => `Try again: ${quoted(text)}`,
+    giveUpOf: (text) => `Give up this text: ${quoted(text)}`,
+  },
   due: (text) => `due ${day(text)}`,
   editTodo: (text) => `Edit “${text}”`,
   deleteTodo: (text) => `Delete “${text}”`,
@@ -151,7 +173,24 @@ export const words = {
     "This page needs the one-time link that Understudy printed when it started. " +
     "To get a new one, run this in a terminal:",
   signInCommand: "understudy open",
+  signedOut: "Not signed in",
+  signInAgain:
+    "This browser is no longer signed in to Understudy: nothing can be read or saved. What is typed here " +
+    "stays. Open a new link in another tab, and this page goes on by itself. To get one, run in a terminal: ",
+  lastHeardSignedOut: (text) => `last answer ${distance(text)}`,
   // Several views.
+  unsaved: "unsaved text",
+  unsavedIn: "Unsaved text:",
+  unsavedHere: "This text is not saved yet.",
+  changedWhileTyping:
+    "It has changed meanwhile. What you typed stays; what is sent now is below it. " +
+    "Saving again replaces that.",
+  sentNow: "What is sent as it is now:",
+  leftText: (title) =>
+    `${quoted(title)} can no longer be changed here. This was typed for it and not saved:`,
+  giveUp: "Give up this text",
+  typedElsewhere: (table, column) => `Typed for the column ${column} of the table ${table} and not saved:`,
+  unsavedOf: (identity) => `the page of ${identity}`,
   previous: "Previous",
   next: "Next",
   base: "Last agreed",

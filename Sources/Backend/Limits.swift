@@ -14,10 +14,19 @@ enum Limits {
     static let requestedNamesBytes = 500
     /// How often a request is decided anew because another writer of its item was faster.
     static let attemptsOfWrite = 1000
+    /// The longest latency that a rule of faults may add, in milliseconds: an hour.
+    static let latencyMilliseconds = 3_600_000
+    /// Requests that a rule of faults may let pass, or act on, where it says how many.
+    static let faultedRequests = 1_000_000_000
     /// After how many seconds a client tries again whose request the database could not answer.
     static let retrySeconds = 1
     /// How long a request waits for a thread of the storage, in seconds.
     static let queuedSeconds = 15
+    /// How long a request waits for a thread of the storage before it counts whether its client has left, in
+    /// seconds. A client that closed its sending side alone looks the same, and is served until then.
+    static let abandonedSeconds = 1
+    /// The least time between two reports that the storage does not answer, in seconds.
+    static let outageReportSeconds = 60
     /// The longest token of a user, in bytes.
     static let tokenBytes = 16 << 10
     /// The longest id of a user, the name of its provider included, in bytes.
@@ -52,6 +61,9 @@ enum Limits {
     static let listSteps = 50_000_000
     /// Milliseconds that a list may take in SQLite, whatever steps it has left.
     static let listMilliseconds = 3_000
+    /// How long the statements of a list may take in PostgreSQL, all together, in milliseconds; as long as
+    /// PostgreSQL gives one.
+    static let postgreSQLListMilliseconds = 30_000
     /// Connections that read a file of SQLite.
     static let readers = 8
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.

@@ -9,16 +9,19 @@ extension TablesBackend {
         set { control.withLock { $0.faults = newValue } }
     }
 
-    /// How many requests came, by method; those that were dropped or refused count too.
+    /// How many requests came, by method, and those of unknown methods as `other`. Those that were dropped or
+    /// refused count too.
     public var requestCounts: [String: Int] { control.withLock { $0.requests } }
 
-    /// The writes that took effect after a number, in the order they did.
+    /// The writes that took effect after a number, by number. On PostgreSQL that is the order of commits
+    /// within one table only.
     @available(*, noasync)
     public func effects(after: Int64 = 0, limit: Int = .max) throws -> [Effect] {
         try storage.effects(after: after, limit: limit)
     }
 
-    /// The writes that took effect after a number, in the order they did.
+    /// The writes that took effect after a number, by number. On PostgreSQL that is the order of commits
+    /// within one table only.
     public func effects(after: Int64 = 0, limit: Int = .max) async throws -> [Effect] {
         try await apart { try $0.effects(after: after, limit: limit) }
     }
@@ -52,7 +55,7 @@ extension TablesBackend {
                 continuation.resume(with: Result { try body(storage) })
             }
             switch storage.place {
-            case .callersThread: askers.async(execute: work)
+            case .callersThread: taskCalls.async(execute: work)
             case .ownThreads(let submit):
                 if !submit(work) {
                     let error = StorageUnavailable(reason: "Too many calls wait for the database.")

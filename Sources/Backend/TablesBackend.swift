@@ -23,8 +23,11 @@ public final class TablesBackend: Sendable {
     let isDraining = Atomic<Bool>(false)
     let currentAccess = Mutex<BackendAccess?>(nil)
     let failureReport = Mutex<FailureReport?>(nil)
-    /// Where tasks ask a storage that runs on its callers' threads.
-    let askers = DispatchQueue(label: "understudy.backend.askers")
+    let outage: StorageOutage
+    /// The time since some moment; it only goes forward.
+    let uptime: @Sendable () -> Duration
+    /// Where the calls of tasks run, on a storage that runs on its callers' threads.
+    let taskCalls = DispatchQueue(label: "understudy.backend.task-calls")
 
     /// Opens the backend on SQLite.
     ///
@@ -61,15 +64,19 @@ public final class TablesBackend: Sendable {
     public static var postgreSQLLibraryVersion: String { PostgreSQLConnection.libraryVersion }
 
     /// Opens the backend on a storage.
+    /// - Parameter uptime: the time since some moment, which only goes forward; nil for the process' own.
     /// - Throws: the storage's error when the tables of the options cannot be made.
     package init(
         on storage: any RowStorage, options: BackendOptions,
-        clock: @escaping @Sendable () -> Instant,
+        clock: @escaping @Sendable () -> Instant, uptime: (@Sendable () -> Duration)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws {
         self.storage = storage
         self.options = options
         self.clock = clock
+        let uptime = uptime ?? { Uptime.now }
+        self.uptime = uptime
+        outage = StorageOutage(uptime: uptime)
         self.random = SharedRandom(random)
         profile = Profile(options)
         control = Mutex(
@@ -110,7 +117,7 @@ extension TablesBackend: HTTPHandler {
         let finish: @Sendable (Response) -> Response = { response in
             let time = began.duration(to: .now) / .seconds(1)
             self.meter.add(call, status: response.head.status.code, seconds: time)
-            return self.leadAway(response)
+            return self.closingWhileDraining(response)
         }
         if let refusal = overload ?? accessRefusal(call) { return .now(finish(refusal)) }
         if case .ownThreads(let submit) = storage.place { return later(call, submit, finish) }
@@ -126,25 +133,32 @@ extension TablesBackend: HTTPHandler {
         _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,
         _ finish: @escaping @Sendable (Response) -> Response
     ) -> Answer {
-        // What says how it stands with the pool cannot wait for the pool.
+        // Health that reports on the pool is answered without a thread of the pool.
         if let health = Health(call), health != .ready || isLeaving, let answer = healthAnswer(call)
         {
             return .now(answer)
         }
         return .later { reply in
             let serve: @Sendable (FaultPlan) -> Void = { plan in
-                let asked = ContinuousClock.now
+                let asked = self.uptime()
                 let isQueued = submit {
+                    let waited = self.uptime() - asked
+                    if waited >= .seconds(Limits.abandonedSeconds), reply.clientHasLeft {
+                        return reply(finish(self.unavailable(call)))
+                    }
                     guard reply.tryBeginChange() else { return }
-                    let waited = asked.duration(to: ContinuousClock.now)
                     if waited > .seconds(Limits.queuedSeconds) {
+                        self.outage.began("A request waited too long for the database.")
                         return reply(finish(self.unavailable(call)))
                     }
                     reply(
                         self.healthAnswer(call) ?? self.controlAnswer(call)
                             ?? finish(self.serve(call, plan.fault)))
                 }
-                if !isQueued { reply(finish(self.unavailable(call))) }
+                if !isQueued {
+                    self.outage.began("Too many requests wait for the database.")
+                    reply(finish(self.unavailable(call)))
+                }
             }
             if Health(call) != nil || self.options.servesFaults && call.isControl {
                 return serve(FaultPlan())
@@ -168,7 +182,8 @@ extension TablesBackend: HTTPHandler {
     public func respond(to request: Request) -> Response {
         let call = call(request)
         if let refusal = accessRefusal(call) { return refusal }
-        return healthAnswer(call) ?? controlAnswer(call) ?? leadAway(serve(call, plan(call).fault))
+        return healthAnswer(call) ?? controlAnswer(call)
+            ?? closingWhileDraining(serve(call, plan(call).fault))
     }
 
     private func isOwnName(_ request: Request) -> Bool {
@@ -181,37 +196,5 @@ extension TablesBackend: HTTPHandler {
         control.withLock { control in
             control.plan(call) { probability in random.happens(probability) }
         }
-    }
-}
-
-/// The backend's one source of randomness, for ids, versions and faults.
-final class SharedRandom: Sendable {
-    private let generator: Mutex<any RandomNumberGenerator & Sendable>
-
-    init(_ generator: any RandomNumberGenerator & Sendable) {
-        self.generator = Mutex(generator)
-    }
-
-    /// A new id in the form that servers of the generation give.
-    func id(_ generation: Generation) -> String {
-        var source = Source(shared: self)
-        return ItemID.make(generation: generation, random: &source).text
-    }
-
-    /// Random bytes.
-    func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-    }
-
-    /// True with this probability.
-    func happens(_ probability: Double) -> Bool {
-        Double(next() >> 11) * 0x1p-53 < probability
-    }
-
-    private func next() -> UInt64 { generator.withLock { $0.next() } }
-
-    private struct Source: RandomNumberGenerator {
-        let shared: SharedRandom
-        mutating func next() -> UInt64 { shared.next() }
     }
 }

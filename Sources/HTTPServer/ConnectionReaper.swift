@@ -234,7 +234,7 @@ final class SpareDescriptor: Sendable {
     private static let answer = Array(
         """
         HTTP/1.1 503 Service Unavailable\r
-        Retry-After: 5\r
+        Retry-After: \(Limits.retryAfterSeconds)\r
         Content-Type: application/json\r
         Connection: close\r
         Content-Length: 54\r

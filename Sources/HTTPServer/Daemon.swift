@@ -19,12 +19,12 @@ struct Daemon: @unchecked Sendable {
         // Retained here, released in `stop()`: the callbacks use it until the threads are joined.
         let retained = unsafe Unmanaged.passRetained(core)
         let limits = core.limits
-        // The reaper keeps the limit of connections; each worker may hold all of them.
+        // The reaper keeps the limit of connections; each worker may hold all of them, of one address too.
         let start: (UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer? = {
             chain, key in
             unsafe understudy_start_daemon(
                 UInt32(workers), UInt32(limits.connections * workers),
-                UInt32(limits.connectionsPerAddress), limits.memoryBytes,
+                0, limits.memoryBytes,
                 UInt32(limits.idleSeconds), accessCallback, completedCallback,
                 connectionCallback, targetCallback, chain, key, retained.toOpaque())
         }

@@ -10,8 +10,6 @@ public struct Limits: Sendable, Hashable {
     /// Bytes of its answer that a client must take in ``evictionSeconds``, while more of it waits, to keep
     /// its connection.
     public var evictionBytes = 64 * 1024
-    /// Connections open at once from one client address; 0 is no such limit.
-    public var connectionsPerAddress = 0
     /// Bytes of a request's target; a longer one is answered 414.
     public var targetBytes = 16 * 1024
     /// Bytes of a request's header fields, all together; more are answered 431.

@@ -122,6 +122,7 @@ struct ListeningSocket: Sendable {
         case EADDRINUSE: .addressInUse(address)
         case EACCES, EPERM: .permissionDenied(address)
         case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable(address)
+        case ENOENT, ENOTDIR: .invalidPath(address)
         default: .system(operation: operation, reason: unsafe String(cString: strerror(errno)))
         }
     }

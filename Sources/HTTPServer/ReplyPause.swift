@@ -108,7 +108,7 @@ final class ReplyPause: Interruptible {
         waiting.withLock { waiting in
             switch waiting.state {
             // The socket is open: libmicrohttpd closes none that is suspended, and before it closes any
-            // other, ``end()`` gets the lock.
+            // other, ``connectionEnded()`` gets the lock.
             case .open, .suspended: connection.hasPeerClosed
             case .replied, .over: true
             }

@@ -36,7 +36,8 @@ public enum StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalidAddress(let text):
             "\"\(text)\" is not an address; write it like 127.0.0.1:8080 or [::1]:8080."
         case .invalidPath(let path):
-            "No socket can be made at \(path); name a free path of at most 107 bytes."
+            "No socket can be made at \(path); name a free path of at most 107 bytes, in a folder that "
+                + "is there."
         case .notListening(let descriptor):
             "File descriptor \(descriptor) is not a listening socket."
         case .nowhereToListen: "There is no address to listen on."

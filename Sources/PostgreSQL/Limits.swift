@@ -5,7 +5,10 @@ public enum Limits {
     /// How long one statement may take until the server ends it, in milliseconds.
     static let statementMilliseconds = 30_000
     /// How long one statement may wait for a lock until the server ends it, in milliseconds.
-    static let lockMilliseconds = 10_000
+    public static let lockMilliseconds = 10_000
+    /// How long an answer is waited for in a transaction without the two limits above, in milliseconds: an
+    /// hour.
+    static let longAnswerMilliseconds = 3_600_000
     /// How long the server lets a transaction idle, in milliseconds: a node that died keeps no lock.
     static let idleTransactionMilliseconds = 15_000
     /// How much longer than the server's own time-out an answer is waited for, in milliseconds.

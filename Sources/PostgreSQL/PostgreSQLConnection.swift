@@ -11,6 +11,10 @@ import Glibc
     private var prepared: [String: String] = [:]
     /// Whether an answer is missing, so that nothing can be asked any more.
     private(set) var isBroken = false
+    /// How long an answer is waited for, in milliseconds.
+    private var answerMilliseconds = PostgreSQLConnection.usualAnswerMilliseconds
+    private static let usualAnswerMilliseconds =
+        Limits.statementMilliseconds + Limits.answerGraceMilliseconds
 
     /// The version of libpq that is loaded.
     public static var libraryVersion: String {
@@ -19,9 +23,12 @@ import Glibc
     }
 
     /// Connects.
-    /// - Parameter url: `postgresql://…` as libpq reads it, with several hosts and
-    ///   `target_session_attrs`, which is `read-write` where it is not named.
-    init(_ url: String, schema: String) throws(PostgreSQLError) {
+    /// - Parameters:
+    ///   - url: `postgresql://…` as libpq reads it, with several hosts and `target_session_attrs`, which is
+    ///     `read-write` where it is not named.
+    ///   - schema: the schema whose tables statements name.
+    ///   - lockMilliseconds: how long a statement may wait for a lock.
+    init(_ url: String, schema: String, lockMilliseconds: Int) throws(PostgreSQLError) {
         try Self.check(url)
         // What comes before `dbname` are defaults that the URL overrides.
         let parameters: KeyValuePairs = [
@@ -46,7 +53,7 @@ import Glibc
         let settings: KeyValuePairs = [
             "client_min_messages": "error", "search_path": Self.identifier(schema), "jit": "off",
             "statement_timeout": "\(Limits.statementMilliseconds)",
-            "lock_timeout": "\(Limits.lockMilliseconds)",
+            "lock_timeout": "\(lockMilliseconds)",
             "idle_in_transaction_session_timeout": "\(Limits.idleTransactionMilliseconds)",
         ]
         let calls = (0..<settings.count).map { place in
@@ -59,6 +66,18 @@ import Glibc
     }
 
     deinit { unsafe PQfinish(handle) }
+
+    /// Whether no transaction is open. A connection without its server has no such state.
+    var isIdle: Bool { unsafe PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+    /// Lets the statements of the open transaction take as long as they need, and wait so long for locks.
+    func liftTimeouts() throws(PostgreSQLError) {
+        answerMilliseconds = Limits.longAnswerMilliseconds
+        try run(script: "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+    }
+
+    /// Ends what ``liftTimeouts()`` began. The server ends its part with the transaction.
+    func restoreTimeouts() { answerMilliseconds = Self.usualAnswerMilliseconds }
 
     /// Looks whether a URL can be read, without connecting.
     public static func check(_ url: String) throws(PostgreSQLError) {
@@ -159,13 +178,14 @@ import Glibc
     }
 
     /// Waits for all that the server says to a statement.
+    /// - Parameter milliseconds: how long; nil for ``answerMilliseconds``.
     @discardableResult
     private func answer(
-        within milliseconds: Int = Limits.statementMilliseconds + Limits.answerGraceMilliseconds
+        within milliseconds: Int? = nil
     ) throws(PostgreSQLError) -> [PostgreSQLRow] {
         var rows: [PostgreSQLRow] = []
         var failure: PostgreSQLError?
-        let deadline = Self.milliseconds + Int64(milliseconds)
+        let deadline = Self.milliseconds + Int64(milliseconds ?? answerMilliseconds)
         while true {
             try awaitResult(until: deadline)
             guard let result = unsafe PQgetResult(handle) else { break }
@@ -179,7 +199,7 @@ import Glibc
         guard let failure else { return rows }
         if unsafe PQstatus(handle) != CONNECTION_OK {
             isBroken = true
-            // The server's last words say why it ended the connection.
+            // The server's error says why it ended the connection.
             if case .refused(_, let message) = failure { throw .unreachable(message) }
         }
         throw failure

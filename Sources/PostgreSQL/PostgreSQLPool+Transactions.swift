@@ -58,16 +58,21 @@ extension PostgreSQLPool {
 }
 
 extension PostgreSQLConnection {
-    /// Runs one transaction. What throws is rolled back.
-    /// - Parameter beforeCommit: called when nothing is left but to commit.
+    /// Runs one transaction. What throws is rolled back. Where that is refused, the pool does not keep the
+    /// connection.
+    /// - Parameters:
+    ///   - isLong: whether its statements may take as long as they need, and wait so long for locks.
+    ///   - beforeCommit: called when nothing is left but to commit.
     @available(*, noasync)
     public func transaction<Value>(
-        _ isolation: PostgreSQLPool.Isolation, beforeCommit: (Value) -> Void = { _ in },
-        _ body: () throws -> PostgreSQLPool.End<Value>
+        _ isolation: PostgreSQLPool.Isolation, isLong: Bool = false,
+        beforeCommit: () -> Void = {}, _ body: () throws -> PostgreSQLPool.End<Value>
     ) throws -> Value {
         try run(script: isolation.begin)
+        defer { restoreTimeouts() }
         let end: PostgreSQLPool.End<Value>
         do {
+            if isLong { try liftTimeouts() }
             end = try body()
         } catch {
             if !isBroken { try? run(script: "ROLLBACK") }
@@ -75,7 +80,7 @@ extension PostgreSQLConnection {
         }
         switch end {
         case .commit(let value):
-            beforeCommit(value)
+            beforeCommit()
             try run(script: "COMMIT")
             return value
         case .rollBack(let value):

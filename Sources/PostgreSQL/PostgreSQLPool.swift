@@ -36,6 +36,7 @@ public final class PostgreSQLPool: Sendable {
     private let free: DispatchSemaphore
     private let workers: Workers
     private let limit: Int
+    private let lockMilliseconds: Int
 
     /// How the connections are used now, and were since the start.
     public var load: Load {
@@ -48,15 +49,20 @@ public final class PostgreSQLPool: Sendable {
     }
 
     /// A pool without a connection yet.
-    /// - Parameter schema: the schema whose tables statements name.
+    /// - Parameters:
+    ///   - schema: the schema whose tables statements name.
+    ///   - connections: how many there may be.
+    ///   - lockMilliseconds: how long a statement may wait for a lock.
     /// - Throws: ``PostgreSQLError/badURL(_:)``.
     public init(
-        _ url: String, schema: String, connections: Int = Limits.connections
+        _ url: String, schema: String, connections: Int = Limits.connections,
+        lockMilliseconds: Int = Limits.lockMilliseconds
     ) throws(PostgreSQLError) {
         try PostgreSQLConnection.check(url)
         self.url = url
         self.schema = schema
         limit = connections
+        self.lockMilliseconds = lockMilliseconds
         free = DispatchSemaphore(value: connections)
         workers = Workers(connections)
     }
@@ -65,7 +71,8 @@ public final class PostgreSQLPool: Sendable {
     /// - Returns: false when ``Limits/waitingCalls`` are in the queue; then the work is not done.
     public func submit(_ work: @escaping @Sendable () -> Void) -> Bool { workers.submit(work) }
 
-    /// Lends a connection. One that broke is not kept, nor are those that are idle then.
+    /// Lends a connection. One that broke is not kept, nor are those that are idle then; nor is one whose
+    /// transaction is still open.
     @available(*, noasync)
     public func withConnection<Value>(
         _ body: (PostgreSQLConnection) throws -> Value
@@ -85,12 +92,14 @@ public final class PostgreSQLPool: Sendable {
                 state.milliseconds += PostgreSQLConnection.milliseconds - began
             }
         }
-        let connection = try idle?.connection ?? PostgreSQLConnection(url, schema: schema)
+        let connection =
+            try idle?.connection
+            ?? PostgreSQLConnection(url, schema: schema, lockMilliseconds: lockMilliseconds)
         defer {
             if connection.isBroken {
                 // The other connections lead to the same server, which may have restarted.
                 dropIdle()
-            } else {
+            } else if connection.isIdle {
                 let kept = Idle(connection: connection)
                 state.withLock { $0.idle.append(kept) }
             }
@@ -128,16 +137,16 @@ private final class Workers: Sendable {
             state.jobs.append(work)
             return (true, state.idle.popLast())
         }
-        queue?.async { self.run(on: queue) }
+        if let queue { queue.async { self.run(on: queue) } }
         return isTaken
     }
 
     /// Runs the jobs that wait, and makes the queue idle afterwards.
-    private func run(on queue: DispatchQueue?) {
+    private func run(on queue: DispatchQueue) {
         while true {
             let job: (@Sendable () -> Void)? = state.withLock { state in
                 guard !state.jobs.isEmpty else {
-                    if let queue { state.idle.append(queue) }
+                    state.idle.append(queue)
                     return nil
                 }
                 return state.jobs.removeFirst()

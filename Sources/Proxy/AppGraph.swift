@@ -15,7 +15,7 @@ package struct AppGraph: Sendable {
     package var handler: any HTTPHandler { routes }
 
     /// Warnings for the operator about the settings and the stores.
-    package var warnings: [String] { routes.operatorAPI.warnings }
+    package var warnings: [String] { get async { await routes.operatorAPI.warnings } }
 
     /// The loops that run beside the server, each until its task is cancelled.
     package var loops: [@Sendable () async -> Void] {

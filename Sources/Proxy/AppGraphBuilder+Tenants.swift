@@ -13,6 +13,7 @@ extension AppGraphBuilder {
         let tokens = KnownTokens(
             file: configuration.folder.tokensFile, backend: configuration.backend,
             now: clock.now)
+        let owners = try openOwners(tokens, signIns)
         let tokenExecutor = BlockingExecutor(worker: 0)
         let anonymous = try makeTenant(
             Identity.anonymousKey, BackendStatusCache(), nil, nil, transport, key, workers: workers)
@@ -35,16 +36,58 @@ extension AppGraphBuilder {
             prepare: { tenant throws(StartProblem) in try await prepare(tenant) })
         let tenants = TenantRegistry(
             anonymous: anonymous, others: try closedStores(by: index), index: index, tokens: tokens,
-            tokenExecutor: tokenExecutor, work: work,
+            owners: owners, tokenExecutor: tokenExecutor, work: work,
             graceSeconds: configuration.offlineGraceSeconds,
             clock: clock, factory: factory)
         if configuration.rebind { try await rebindAll(tenants) }
         return tenants
     }
 
+    /// Reads whose stores are whose, and takes the operator's word. Who had such a store until now has it no
+    /// longer: the tokens that were known for it are forgotten, the remembered one too.
+    private func openOwners(
+        _ tokens: KnownTokens, _ signIns: RememberedSignIns?
+    ) throws(StartProblem) -> StoreOwners {
+        let folder = configuration.folder
+        let owners = try StoreOwners(file: folder.ownersFile, backend: configuration.backend)
+        let replaced = Set(configuration.takeovers.map(\.user))
+        for word in configuration.takeovers {
+            guard folder.identities.contains(where: { $0.key == word.store }),
+                !replaced.contains(word.store)
+            else {
+                throw StartProblem(
+                    "--identity names the store \(word.store), and there is none. `understudy "
+                        + "identities` lists those that there are.")
+            }
+            let isIdentity = folder.hasHadStore(word.user) || owners.has(word.user)
+            guard try owners.take(word, isIdentity: isIdentity) else { continue }
+            tokens.forget(Identity(key: word.store))
+            if let signIns {
+                signIns.set(nil, of: word.store)
+            } else {
+                // A file that cannot be opened now may have one.
+                Files.remove(folder.signInsFile)
+            }
+        }
+        // All words are good. What they need is on disk before they are: after a crash in between the same
+        // start goes on, and a user's next sign-in begins a new store of the backend's rows.
+        for word in configuration.takeovers { try folder.putAside(word.user) }
+        do { try tokens.save() } catch { throw StartProblem("\(error)") }
+        signIns?.save()
+        try save(owners)
+        return owners
+    }
+
+    private func save(_ owners: StoreOwners) throws(StartProblem) {
+        do { try owners.save() } catch { throw StartProblem("\(error)") }
+    }
+
     /// Binds every store to the backend, one after another, without a request of its user. If that fails
     /// for a user's store, the log names it and the others are bound.
     private func rebindAll(_ tenants: TenantRegistry) async throws(StartProblem) {
+        let signedIn = tenants.tokens.owners
+        tenants.owners.wait(for: tenants.identities.dropFirst().filter { !signedIn.contains($0) })
+        try save(tenants.owners)
         try await rebind(tenants.anonymous)
         for identity in tenants.identities.dropFirst() {
             do throws(StartProblem) {

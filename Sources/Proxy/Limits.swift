@@ -162,6 +162,8 @@ package enum Limits {
     static let entityTagDigits = 24
     /// Bytes of the longest key of an identity: its name, a dash and its hash.
     static let identityKeyBytes = identityNameBytes + 1 + identityHashDigits
+    /// The stores that a warning names.
+    static let namedStores = 5
     /// Bytes of a small file that are read at once.
     static let smallFilePieceBytes = 4096
     /// Bytes of a file that are read or written at once.

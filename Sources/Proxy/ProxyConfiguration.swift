@@ -35,6 +35,8 @@ package struct ProxyConfiguration: Sendable {
     package var diskBudgetBytes: Int?
     /// Whether a data folder of another backend is bound to this one.
     package var rebind = false
+    /// Which users get which stores of another backend.
+    package var takeovers: [StoreTakeover] = []
     /// The generation of clients whose requests do not show it.
     package var defaultGeneration = Generation.mobileApps
     /// Operations on different items that are sent at once.

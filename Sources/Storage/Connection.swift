@@ -98,8 +98,12 @@ package struct Connection {
     private func bound(
         _ sql: String, _ values: StatementValues, _ keep: Bool
     ) throws -> Statement {
+        // Kept statements are found by their text, and Swift's strings are equal where only the form of an
+        // accent differs. Names of columns are part of the text, and compared byte for byte.
+        let isFoundByBytes = sql.utf8.allSatisfy { $0 < 0x80 }
         let statement =
-            try keep ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
+            try keep && isFoundByBytes
+            ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         // To begin it again would end that reading.
         guard !statement.isBusy else {
             throw DatabaseError(

@@ -46,6 +46,13 @@ actor RunningBackend {
         }
         backend.access = security?.access
         backend.onFailure = { log.error("request failed", metadata: ["problem": "\($0)"]) }
+        backend.onStorageNews = { news in
+            switch news {
+            case .unavailable(let reason):
+                log.warning("database does not answer", metadata: ["problem": "\(reason)"])
+            case .answers: log.notice("database answers again")
+            }
+        }
         let certificate = security?.certificate
         let server = Self.server(backend, certificate, log, addresses: [listen])
         do {

@@ -22,11 +22,8 @@ struct ServiceReport {
         var lastLine = ""
         while !Task.isCancelled {
             let health = await graph.health()
-            for status in health.engines {
-                let state = status.backend.state
-                let before = states.updateValue(state, forKey: status.identity)
-                if before != state, before != nil || state != .offline { note(status) }
-            }
+            for status in health.engines
+            where Self.isNews(status.backend, of: status.identity, in: &states) { note(status) }
             let line = Self.line(
                 health.engines.map(\.queue) + [health.closedQueue], health.engines.first?.backend)
             if line != lastLine { manager.notify("STATUS=\(line)") }
@@ -34,6 +31,16 @@ struct ServiceReport {
             if health.allEnginesRun { manager.notify("WATCHDOG=1") }
             try? await Task.sleep(for: interval)
         }
+    }
+
+    /// Whether the backend has another state than was last reported. The first state is news too, once the
+    /// backend was asked.
+    static func isNews(
+        _ backend: BackendStatus, of identity: String,
+        in states: inout [String: BackendStatus.State]
+    ) -> Bool {
+        guard backend.isAsked else { return false }
+        return states.updateValue(backend.state, forKey: identity) != backend.state
     }
 
     private func note(_ status: EngineStatus) {

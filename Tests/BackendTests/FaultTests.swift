@@ -116,6 +116,11 @@ import Testing
     @Test(arguments: [
         "", "[]", #"{"down":1}"#, #"{"rules":[{}]}"#, #"{"rules":[{"kind":"status"}]}"#,
         #"{"rules":[{"kind":"torn","when":1}]}"#, #"{"extra":1}"#,
+        #"{"rules":[{"kind":"latency","milliseconds":3600001}]}"#,
+        #"{"rules":[{"kind":"latency","milliseconds":-1}]}"#,
+        #"{"rules":[{"kind":"portal","count":-9223372036854775808}]}"#,
+        #"{"rules":[{"kind":"portal","count":1000000001}]}"#,
+        #"{"rules":[{"kind":"torn","skip":0.5}]}"#,
     ])
     func `faults that are not understood change nothing`(text: String) throws {
         var options = BackendOptions()
@@ -126,6 +131,13 @@ import Testing
         #expect(answer.status == 400)
         #expect(answer.json["error"]?.string?.isEmpty == false)
         #expect(client.backend.faults == Faults(isDown: true))
+    }
+
+    @Test func `methods that clients invent are counted together`() throws {
+        let client = try Client()
+        for number in 0..<1000 { try client.send("M\(number)", "/tables/t") }
+        try client.send("GET", "/tables/t")
+        #expect(client.backend.requestCounts == ["other": 1000, "GET": 1])
     }
 
     @Test func `without the option the paths of faults are not there`() throws {

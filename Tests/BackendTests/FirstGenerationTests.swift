@@ -208,6 +208,23 @@ import Testing
         #expect(put.field("Allow") == "GET, POST, PATCH, DELETE")
     }
 
+    @Test(arguments: [
+        ("/Date(-1+0001)/", "1970-01-01T00:00:59.999Z"),
+        ("/Date(1336003790912-0700)/", "2012-05-02T17:09:50.912Z"),
+        ("/Date(9223372036854775807+0100)/", "/Date(9223372036854775807+0100)/"),
+        ("/Date(-9223372036854775808-0100)/", "/Date(-9223372036854775808-0100)/"),
+        ("/Date(253402300800000)/", "/Date(253402300800000)/"),
+    ])
+    func `a date in milliseconds is moved by its offset, and a text where no instant has them`(
+        text: String, stored: String
+    ) throws {
+        let client = try client()
+        let made = try client.send("POST", "/tables/t", #"{"id":"a","at":"\#(text)"}"#)
+        #expect(made.status == 201)
+        #expect(made.json["at"]?.string == stored)
+        #expect(try client.send("GET", "/tables/t/a").json["at"]?.string == stored)
+    }
+
     @Test func `a list is as long as its top and has no link`() throws {
         let client = try client()
         for number in 0..<60 { try client.send("POST", "/tables/t", "{\"n\":\(number)}") }

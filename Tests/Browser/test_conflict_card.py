@@ -375,3 +375,15 @@ def test_after_a_decision_the_next_conflict_has_the_focus(clashing, dashboard):
     proxy.update("b", {"text": "mine again"})
     expect(page.page.get_by_role("region", name="Yours")).to_contain_text("mine again")
     expect(page.page.get_by_label("Result: text")).to_be_focused()
+
+
+def test_after_a_key_the_heading_of_the_next_conflict_has_the_focus(clashing, dashboard):
+    _, proxy = three(clashing)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    expect(page.page.locator(".position")).to_have_text("1 of 3")
+    for key, place in (("m", "1 of 2"), ("s", "1 of 1")):
+        page.page.evaluate("document.activeElement.blur()")
+        page.page.keyboard.press(key)
+        expect(page.page.locator(".position")).to_have_text(place)
+        expect(page.page.locator("#conflict-title")).to_be_focused()

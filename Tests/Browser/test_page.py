@@ -2,11 +2,12 @@
 
 import re
 
+import pytest
 import requests
 from playwright.sync_api import expect
 from programs import ROOT
 
-TRANSFERRED_BYTES = 130_000
+TRANSFERRED_BYTES = 145_000
 
 
 def test_the_whole_page_is_small_and_its_policy_strict(start, dashboard):
@@ -185,3 +186,93 @@ def test_nothing_tells_another_site_where_the_page_is(start):
         assert fields["Cross-Origin-Resource-Policy"] == "same-origin"
         assert fields["X-Content-Type-Options"] == "nosniff"
         assert "frame-ancestors 'none'" in fields["Content-Security-Policy"]
+
+
+def test_the_head_leaves_room_for_the_view_at_four_times_the_size(start, dashboard):
+    """In a window of 320 x 256 each view begins in the upper half, and nothing of the head is out of reach."""
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    backend.insert({"id": "c", "text": "one"})
+    proxy.sync()
+    proxy.update("c", {"text": "mine"})
+    backend.update("c", {"text": "theirs"})
+    proxy.sync()
+    page = dashboard(proxy, viewport={"width": 320, "height": 256})
+    expect(page.page.locator("#connection")).to_contain_text("1 change needs a decision")
+    for view in VIEWS:
+        page.open(view)
+        expect(page.page.locator("main > *").first).to_be_visible()
+        top = page.page.locator("main > *").first.bounding_box()["y"]
+        assert top <= 140, f"{view} begins at {top} px"
+        page.no_overflow(view)
+    page.accessible()
+    for name in ("Work offline", "Sync now", "Keyboard", "Theme: as the system"):
+        expect(page.page.locator(".top").get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("text", ["unbroken" * 90, "many words " * 380])
+@pytest.mark.parametrize("width", [320, 720, 1440])
+def test_undo_stays_in_the_window_however_long_a_title_is(start, dashboard, text, width):
+    backend = start.backend()
+    backend.insert({"id": text[:200].replace(" ", "-"), "text": text})
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    proxy.sync()
+    page = dashboard(proxy, viewport={"width": width, "height": 640})
+    page.open("todos")
+    page.page.locator(".todos").get_by_role("button", name="Delete").click()
+    undo = page.page.locator("#toast").get_by_role("button", name="Undo")
+    expect(undo).to_be_in_viewport(ratio=1)
+    assert page.page.locator("#toast").bounding_box()["height"] < 130
+    page.no_overflow("a message")
+    undo.click()
+    expect(page.page.locator(".todos li")).to_have_count(1)
+
+
+def test_with_forced_colours_the_pressed_choice_and_the_key_of_a_plot_can_be_seen(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.insert({"text": "one", "complete": False})
+    page = dashboard(proxy, forced_colors="active", viewport={"width": 1280, "height": 900})
+    ground = "one => getComputedStyle(one).backgroundColor"
+    for view in ("todos", "queue"):
+        page.open(view)
+        pressed = page.page.locator(".segments [aria-pressed=true]")
+        expect(pressed).to_have_count(1)
+        others = page.page.locator(".segments [aria-pressed=false]")
+        assert pressed.evaluate(ground) not in others.evaluate_all(f"all => all.map({ground})"), view
+    squares = page.page.locator(".plot-key i[class]")
+    expect(squares.first).to_be_visible()
+    paper = page.page.locator(".plot-key").first.evaluate(
+        "one => getComputedStyle(one.closest('details')).backgroundColor")
+    assert paper not in squares.evaluate_all(f"all => all.map({ground})")
+
+
+def test_an_address_with_the_name_of_a_property_of_every_object_shows_the_todos(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.insert({"text": "one", "complete": False})
+    page = dashboard(proxy)
+    for place in ("constructor", "__proto__", "todos?show=constructor&sort=toString"):
+        page.open(place)
+        page.page.reload()
+        expect(page.page).to_have_title("Todos – Understudy")
+        expect(page.todo("one")).to_have_count(1)
+        expect(page.page.locator("#toast")).to_be_hidden()
+
+
+def test_the_lines_of_a_title_are_shown_as_lines_in_every_list(start, dashboard):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    backend.insert({"id": "c", "text": "base"})
+    proxy.sync()
+    proxy.update("c", {"text": "line one\nline two"})
+    backend.update("c", {"text": "theirs"})
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("conflicts")
+    expect(page.page.locator("#conflict-title")).to_contain_text("line one ↵ line two")
+    page.open("tables/todoitem")
+    expect(page.page.locator(".grid tbody tr")).to_contain_text("line one ↵ line two")
+    page.open("queue")
+    row = page.page.locator(".operations li")
+    expect(row).to_contain_text("line one ↵ line two")
+    row.locator("[data-open]").click()
+    expect(page.page.locator("#operation-title")).to_contain_text("line one ↵ line two")

@@ -38,6 +38,9 @@ interface View {
 }
 type ViewMaker = (main: HTMLElement, asked: Route, header: Connection) => View;
 
+/** Whether events arrive, and where not, whether this browser is no longer signed in (events.js). */
+type PageLink = "connected" | "disconnected" | "signedOut";
+
 /** The line at the top (connection.js). */
 interface Connection {
   status(): Status | null;
@@ -46,7 +49,7 @@ interface Connection {
   refresh(): void;
   toggleMode(): Promise<void>;
   sync(): Promise<void>;
-  setFollowing(now: boolean): void;
+  setFollowing(now: PageLink): void;
   onEvent(kind: string): void;
 }
 
@@ -57,10 +60,13 @@ interface Stage {
 }
 type FollowedRun = Run & { stage: Stage | null };
 
-/** What a message offers to do; the key `u` runs one that undoes something (messages.js). */
+/**
+ * What a message offers to do; the key `u` runs one that undoes something. Its `run` gives null, or a promise
+ * of it, where it did not work (messages.js).
+ */
 interface Action {
   label: string;
-  run(): void;
+  run(): unknown;
   isUndo?: true;
 }
 
@@ -94,10 +100,12 @@ interface ConflictsState {
   wanted: string | null;
 }
 
-/** What a field of a conflict saves (conflict-field.js); `taken` is a side's value, null for a typed one. */
+/** What a person made of a field of a conflict (conflict-field.js); `side` is null for a typed value. */
 interface TypedField {
   text: string;
-  taken: { value: any } | null;
+  side: "mine" | "server" | null;
+  /** The values of both sides when it was typed, as text. */
+  began: string;
 }
 
 /** The card of a conflict (conflict-card.js). */
@@ -105,7 +113,6 @@ interface ConflictCard {
   conflict: ConflictDetail;
   element: HTMLElement;
   choose(choice: ConflictChoice): boolean | void;
-  typed(): Map<string, TypedField>;
   focusField(name: string): void;
 }
 
@@ -158,10 +165,45 @@ interface TodoQuestion {
 interface LongListParts {
   load(skip: number, top: number): Promise<{ items: any[]; total: number }>;
   keyOf(model: any): string;
-  makeRow(model: any): { element: HTMLElement; update(model: any): void };
+  makeRow(model: any): ListedRow;
   onLoad(models: any[], total: number): void;
   onError(problem: Error): void;
   rowPixels?: number;
+}
+
+/** A row of a long list. One that is edited stays in the page; `onMissing` tells it where it is not. */
+interface ListedRow {
+  element: HTMLElement;
+  update(model: any): void;
+  isEdited?(): boolean;
+  onMissing?(): void;
+  leave?(): void;
+}
+
+/** A text as a row has it, and the version of that row. */
+interface StoredText {
+  text: string;
+  version: string | null;
+}
+
+/** What the field of a text asks of its row (todo-edit.js). */
+interface TextEditParts {
+  name: string;
+  label: string;
+  storedOf(item: Item): StoredText;
+  store(text: string, version: string | null): Promise<Item>;
+  add(text: string): Promise<Item>;
+  move(item: Item): boolean;
+  end(hadFocus: boolean, item: Item | null): void;
+}
+interface TextEdit {
+  element: HTMLElement;
+  focus(): void;
+  select(): void;
+  update(now: StoredText): void;
+  rename(name: string): void;
+  miss(isThere: boolean): void;
+  leave(): void;
 }
 
 /** Set by theme.js, which is not a module. */

@@ -96,19 +96,4 @@ import Testing
         }
         #expect(third.answer()?.status == 200)
     }
-
-    @Test func `more connections from one address than allowed are closed`() throws {
-        var limits = Limits()
-        limits.connectionsPerAddress = 1
-        let server = try RunningServer(limits: limits, .echo)
-        let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
-        let first = server.client()
-        first.send(get)
-        #expect(first.answer()?.status == 200)
-        let second = server.client()
-        second.send(get)
-        #expect(second.answer() == nil)
-        first.send(get)
-        #expect(first.answer()?.status == 200)
-    }
 }

@@ -1,12 +1,15 @@
 """Every command of the installed program: its JSON, its exit code, and what it needs to run."""
 
+import http.server
 import json
+import socketserver
 import stat
 import subprocess
+import threading
 
 import pytest
 import requests
-from programs import ROOT
+from programs import BINARY, ROOT
 
 # The command for each operation of the operator API. None for the sign-in, a stream of events or
 # samples, and a part of another command.
@@ -151,10 +154,60 @@ def test_a_discard_needs_a_confirmation(world):
                   ["purge", "todoitem", "--force"]):
         assert "--yes" in person.run(*words, expect=2).stderr
     assert person.json("queue")["total"] == 1
+    assert "cannot be edited" in person.run("queue", "edit", id, "version=1", expect=2).stderr
+    assert '"type":"end"' in person.run("export", "--output", "-").stdout
+    assert person.run("export", "--identity", "nobody", expect=1).stdout == ""
+    assert person.json("queue", "discard", "--all", "--text", "nothing") == {
+        "matched": 0, "changed": 0, "refused": 0, "dryRun": False,
+    }
     assert person.json("queue", "discard", "--all", "--yes")["changed"] == 1
     assert person.json("queue")["total"] == 0
     entry = person.json("history")["items"][0]
     assert person.json("history", "--undo", entry["id"])["operation"]["state"] == "queued"
+
+
+@pytest.mark.parametrize("words, path", [
+    (["queue", "discard", "--all"], "/operations/discard"),
+    (["conflicts", "resolve-all", "mine"], "/conflicts/resolve"),
+])
+def test_what_comes_after_a_plan_of_nothing_is_left_alone(tmp_path, words, path):
+    plans = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        """A running Understudy in which an operation comes after the plan."""
+
+        def do_GET(self):
+            self.answer({})
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            plans.append((self.path, body["dryRun"]))
+            matched = 0 if body["dryRun"] else 1
+            self.answer({"matched": matched, "changed": matched, "refused": 0, "dryRun": body["dryRun"]})
+
+        def answer(self, value):
+            text = json.dumps(value).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_):
+            pass
+
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "address").write_text("http://127.0.0.1:1\n")
+    (data / "operator.token").write_text("token\n")
+    (data / "operator.token").chmod(0o600)
+    with socketserver.ThreadingUnixStreamServer(str(data / "socket"), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        done = subprocess.run([str(BINARY), *words, "--json", "--data", str(data)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=30)
+        server.shutdown()
+    assert done.returncode == 0, done
+    assert json.loads(done.stdout) == {"matched": 0, "changed": 0, "refused": 0, "dryRun": False}
+    assert plans == [("/-/api/v1" + path, True)]
 
 
 def test_exit_codes_report_conflicts_and_refusals(world):
@@ -225,7 +278,9 @@ def test_many_decisions_are_made_and_undone_at_once(world):
     assert person.json("history", "--undo-decisions", *conflicts)["changed"] == 3
     # My side is back, as changes with the server's rows as their base.
     assert person.json("queue", "list", "--state", "queued,conflict")["total"] == 3
-    assert person.run("conflicts", "resolve-all", "sideways", "--yes", expect=1).stderr
+    none = person.run("history", "--undo-decisions", "zz", expect=1)
+    assert "No decision was undone: there is no such operation" in none.stderr
+    assert person.run("conflicts", "resolve-all", "sideways", "--yes", expect=2).stderr
 
 
 def first_id(person):
@@ -418,7 +473,10 @@ def test_manual_page_completions_units_and_alerts_are_installed(tree):
         "etc/understudy/backend.conf",
         "etc/understudy/understudy.conf",
         "usr/bin/understudy",
+        "usr/share/doc/understudy/OPERATIONS.md",
+        "usr/share/doc/understudy/SITE.md",
         "usr/share/doc/understudy/THIRD-PARTY-NOTICES.txt",
+        "usr/share/doc/understudy/prometheus/understudy-node.rules.yml",
         "usr/share/doc/understudy/prometheus/understudy.dashboard.json",
         "usr/share/doc/understudy/prometheus/understudy.rules.yml",
         "usr/share/doc/understudy/understudy.cdx.json",

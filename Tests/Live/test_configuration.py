@@ -120,7 +120,7 @@ def test_every_option_of_serve_is_a_setting_of_the_file(person, program):
     names = {one["name"] for one in person.json("config", "show")["settings"]}
     options -= {f"no-{name}" for name in names}
     # An option for one start only is not allowed in a file.
-    assert options - names == {"config", "rebind", "help", "version"}
+    assert options - names == {"config", "identity", "rebind", "help", "version"}
     assert names <= options
 
 

@@ -60,6 +60,9 @@ def test_doctor_says_that_the_budget_is_used_up(full):
     for _ in range(400):
         if proxy.request("POST", "/tables/todoitem", json={"text": "y" * 5_000}).status_code == 507:
             break
+    # The budget is a flag of the running Understudy.
+    running = proxy.command("doctor")
+    assert re.search(r"warning +disk budget", running.stdout), running.stdout
     proxy.stop()
     looked = proxy.command("doctor")
     assert "disk budget" not in looked.stdout  # The command has no budget.

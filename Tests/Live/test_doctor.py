@@ -64,6 +64,19 @@ def test_files_that_others_can_read_are_a_problem(world):
     assert "operator.token" in findings(world, expect=1)["permissions"]["finding"]
 
 
+def test_a_damaged_file_of_who_has_which_store_is_a_problem(world):
+    world.start_proxy()
+    world.stop(world.proxy)
+    data = world.person.home / ".local/share/understudy"
+    for text in ("{}", '{"stores": [{"store": "ana-old"}]}'):
+        (data / "owners").write_text(text)
+        if os.geteuid() == 0:
+            os.chown(data / "owners", 65534, 65534)
+        (data / "owners").chmod(0o600)
+        found = findings(world, expect=1)
+        assert f"{data / 'owners'}, which says which users have stores" in found["sign-in"]["finding"], found
+
+
 def test_a_store_of_a_newer_version_is_not_called_damaged(world):
     world.start_proxy()
     world.stop(world.proxy)
@@ -76,6 +89,40 @@ def test_a_store_of_a_newer_version_is_not_called_damaged(world):
     found = findings(world, expect=1)["store"]
     assert "newer version" in found["finding"] and "damaged:" not in found["finding"]
     assert "restore" not in found["advice"] and "Nothing is damaged" in found["advice"]
+
+
+def test_a_store_without_the_right_to_write_is_not_called_damaged(world):
+    world.start_proxy()
+    world.insert({"text": "not sent"})
+    world.stop(world.proxy)
+    stores = world.person.home / ".local/share/understudy/stores"
+    for path in [*stores.rglob("*"), stores]:
+        path.chmod(path.stat().st_mode & ~0o222)
+    found = findings(world, expect=1)["store"]
+    assert "cannot be opened" in found["finding"] and "damaged" not in found["finding"]
+    assert str(stores / "anonymous/store.sqlite") in found["finding"]
+    assert "restore nothing" in found["advice"] and f"chmod -R u+rwX '{stores}'" in found["advice"]
+    for words in ("status", "queue", "serve"):
+        said = world.person.run(words, expect=None)
+        assert said.returncode in (1, 2) and str(stores) in said.stderr, said
+    for path in [stores, *stores.iterdir(), *stores.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)
+    assert "store" not in findings(world, expect=None)
+
+
+def test_what_waits_and_data_of_another_backend_are_found(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    world.person.run("sync")
+    world.insert({"text": "waits"})
+    held = findings(world, expect=0)["sync"]
+    assert "sync = manual" in held["finding"]
+    other = findings(world, "--backend", "http://127.0.0.1:9", expect=1)["rebind"]
+    assert other["finding"] == (
+        f"The data of anonymous belongs to {world.backend_url}. "
+        "Nothing of it is sent to http://127.0.0.1:9."
+    )
+    assert "serve --rebind" in other["advice"]
 
 
 def test_a_damaged_store_is_a_problem(world):
@@ -192,7 +239,8 @@ def test_a_table_that_is_forbidden_is_not_called_missing(world, movies):
     )
     found = findings(world, expect=0, UNDERSTUDY_TABLE="todoitem,movies")
     assert found["tables"]["finding"].endswith("(403). Tables seen so far: todoitem, movies.")
-    assert findings(world, expect=1, UNDERSTUDY_TABLE="todoitem")["backend"]["state"] == "problem"
+    alone = findings(world, expect=1, UNDERSTUDY_TABLE="todoitem")["backend"]
+    assert alone["state"] == "problem" and alone["advice"].startswith("Allow GET for the table")
 
 
 def test_missing_tables_are_named_next_to_existing_ones(world, movies):

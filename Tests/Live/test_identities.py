@@ -75,6 +75,39 @@ def test_the_operator_sees_all_by_identity(world):
     proxy.operator("GET", "/operations?identity=nobody", expect=404)
 
 
+def test_commands_without_an_identity_say_what_waits_in_the_stores_of_users(world):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    assert proxy.command("queue").stderr == ""
+    backend.stop()
+    ana.insert({"text": "of ana"})
+    said = "Users who signed in have 1 open operation in stores of their own"
+    for words in (("queue",), ("queue", "groups"), ("conflicts",), ("sync",)):
+        assert said in proxy.command(*words).stderr, words
+    chosen = proxy.command("queue", "--identity", key(proxy, "ana"))
+    assert "of ana" in chosen.stdout and said not in chosen.stderr
+    shown = proxy.command("status")
+    assert "Users      1 store, 1 open operation: understudy identities" in shown.stdout.splitlines()
+    users = json.loads(proxy.command("status", "--json").stdout)["users"]
+    assert users == {"stores": 1, "unknown": 0, "openOperations": 1, "conflicts": 0, "quarantined": 0}
+
+
+def test_the_exit_code_of_the_status_counts_the_conflicts_of_users(world):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    item = ana.insert({"text": "first"})
+    direct = elsewhere(backend, "ana")
+    wait_until(lambda: direct.get(item["id"]).status_code == 200, 30, "ana's todo upstream")
+    wait_until(lambda: proxy.command("status").returncode == 0, 30, "a backend that answers")
+    proxy.command("offline")
+    ana.update(item["id"], {"text": "mine"})
+    direct.update(item["id"], {"text": "theirs"})
+    proxy.command("online")
+    wait_until(lambda: proxy.command("status").returncode == 4, 30, "the conflict of ana")
+    assert proxy.operator("GET", "/conflicts")["items"] == []
+    assert "(1 conflict)" in proxy.command("conflicts").stderr
+
+
 def test_a_request_without_a_token_is_401_where_the_table_requires_one(world):
     _, proxy = world
     assert proxy.request("GET", "/tables/todoitem").status_code == 401

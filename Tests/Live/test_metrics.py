@@ -15,6 +15,7 @@ from programs import wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "packaging/prometheus"
 RULES = PROMETHEUS / "understudy.rules.yml"
+NODE_RULES = PROMETHEUS / "understudy-node.rules.yml"
 BOARD = PROMETHEUS / "understudy.dashboard.json"
 CLIENTS = "understudy_client_request_duration_seconds"
 needs_promtool = pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool")
@@ -142,16 +143,22 @@ def test_panels_of_the_board_do_not_overlap_and_have_numbers_of_their_own():
 
 
 @needs_promtool
-def test_promtool_accepts_the_alerts_and_each_fires_in_a_test():
-    for command in (["check", "rules", RULES], ["test", "rules", PROMETHEUS / "understudy.rules.test.yml"]):
+@pytest.mark.parametrize("rules", [RULES, NODE_RULES])
+def test_promtool_accepts_the_alerts_and_each_fires_in_a_test(rules):
+    tests = PROMETHEUS / rules.name.replace(".yml", ".test.yml")
+    for command in (["check", "rules", rules], ["test", "rules", tests]):
         finished = subprocess.run(["promtool", *command], capture_output=True, text=True)
         assert finished.returncode == 0, finished.stdout + finished.stderr
-    tested = (PROMETHEUS / "understudy.rules.test.yml").read_text()
-    for alert in re.findall(r"- alert: (\w+)", RULES.read_text()):
+    tested = tests.read_text()
+    for alert in re.findall(r"- alert: (\w+)", rules.read_text()):
         assert f'alertname="{alert}"' in tested or f"alertname: {alert}" in tested, alert
 
 
 def test_the_manual_names_every_alert():
     manual = (ROOT / "docs/OPERATIONS.md").read_text()
     listed = re.findall(r"^\| `(Understudy\w+)`", manual, re.M)
-    assert listed == re.findall(r"- alert: (\w+)", RULES.read_text())
+    assert listed == [alert for rules in (RULES, NODE_RULES)
+                      for alert in re.findall(r"- alert: (\w+)", rules.read_text())]
+    # Each alert on nodes is on a metric that the manual describes.
+    for metric in names("\n".join(re.findall(r"^ +expr: (.*)", NODE_RULES.read_text(), re.M))):
+        assert f"| `{metric}`" in manual, metric

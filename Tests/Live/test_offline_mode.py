@@ -2,6 +2,7 @@
 
 import time
 
+import requests
 from programs import wait_until
 
 
@@ -55,3 +56,34 @@ def test_groups_count_what_only_waits_for_its_turn(world):
     unknown = dict.fromkeys(("status", "reason", "since", "firstTriedAt", "lastTriedAt"))
     assert groups["items"] == [{"state": "queued", "count": 3, **unknown}]
     assert groups["total"] == 1
+
+
+def test_the_queue_says_what_holds_it(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    world.person.run("sync")
+    world.insert({"text": "waits"})
+    groups = world.person.json("queue", "groups")
+    assert groups["held"] == "A write starts no push (sync = manual); `understudy sync` sends them."
+    first = world.person.json("queue")["items"][0]["id"]
+    for words in (("queue",), ("queue", "groups"), ("queue", "show", first)):
+        assert f"Held: {groups['held']}" in world.person.run(*words).stdout, words
+    world.person.run("offline")
+    assert world.person.json("queue", "groups")["held"] == "Offline mode is on; `understudy online` ends it."
+    status = world.person.run("status", expect=3).stdout
+    assert "offline by choice; `understudy online` ends it" in status
+
+
+def test_a_run_that_ends_with_1_says_why_on_standard_error(world):
+    world.start_backend("--samples", "--faults")
+    world.start_proxy()
+    world.person.run("sync")
+    faults = {"rules": [{"kind": "status", "status": 503, "methods": ["POST"], "retryAfter": 600}]}
+    requests.put(f"{world.backend_url}/-/faults", json=faults, timeout=5)
+    world.insert({"text": "waits"})
+    for words in (("sync",), ("push", "--quiet")):
+        said = world.person.run(*words, expect=1)
+        assert said.stderr.startswith("understudy: The ") and " waits to be tried again" in said.stderr, said
+    again = world.person.json("queue")["items"][0]["nextAttemptAt"]
+    assert f"(again at {again})" in world.person.run("queue").stdout
+    assert f"tried again at {again}" in world.person.run("push", expect=1).stdout

@@ -51,6 +51,18 @@ def test_an_installation_makes_the_configuration_keeps_a_changed_one_and_is_remo
     assert f"kept: {configuration}" in told and f"kept: {backend}" in told
 
 
+def test_the_manuals_that_the_help_names_are_installed(tree):
+    named = set()
+    for command in (["backend"], ["backend", "run"]):
+        told = subprocess.run(
+            [tree / "usr/bin/understudy", *command, "--help"], capture_output=True, text=True, check=True)
+        named |= set(re.findall(r"docs/(\w+\.md)", told.stdout))
+    named |= set(re.findall(r"docs/(\w+\.md)", (tree / DOCUMENTS / "prometheus/understudy-node.rules.yml").read_text()))
+    assert named == {"OPERATIONS.md", "SITE.md"}
+    for name in named:
+        assert (tree / DOCUMENTS / name).read_text() == (ROOT / "docs" / name).read_text()
+
+
 def test_the_bill_of_materials_names_every_library_and_package_with_its_version(tree):
     bill = json.loads((tree / DOCUMENTS / "understudy.cdx.json").read_text())
     parts = {one["name"]: one for one in bill["components"]}

@@ -190,7 +190,7 @@ def test_the_administrators_token_is_the_first_line(tmp_path, files):
     for text in ["", "\n" + ADMIN, "short\n" + ADMIN]:
         write_file(tmp_path / "admin.token", text, 0o600)
         done = started("--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data", *files)
-        assert done.returncode == 2 and "32 characters or more" in done.stderr, (text, done)
+        assert done.returncode == 2 and "32 characters of ASCII or more, and no blanks" in done.stderr, (text, done)
 
 
 def effects(backend):

@@ -146,10 +146,16 @@ def test_readyz_follows_the_database_and_livez_the_process(start, tmp_path, file
     program = node(start, tmp_path, files, "--database", postgresql.url)
     status = lambda path: requests.get(program.url + path, timeout=30).status_code  # noqa: E731
     assert (status("/-/livez"), status("/-/readyz")) == (200, 200)
+    told = lambda message: [one for one in logged(program) if one["message"] == message]  # noqa: E731
     postgresql.stop()
     assert (status("/-/livez"), status("/-/readyz")) == (200, 503)
+    wait_until(lambda: told("database does not answer"), what="the warning")
     postgresql.start()
     wait_until(lambda: status("/-/readyz") == 200, what="readiness")
+    wait_until(lambda: told("database answers again"), what="the notice")
+    assert [("PostgreSQL" in one["problem"], one["level"]) for one in told("database does not answer")] == [
+        (True, "warning")]
+    assert [one["level"] for one in told("database answers again")] == ["notice"]
 
 
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql"])

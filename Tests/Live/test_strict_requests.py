@@ -216,10 +216,10 @@ def test_what_would_take_everything_is_refused(proxy, target, body):
 def test_a_setting_that_there_is_not_is_named_with_the_nearest(proxy):
     before = proxy.operator("GET", "/settings")
     said = proxy.command("settings", "set", "intervalSecond=60")
-    assert said.returncode == 1
+    assert said.returncode == 2
     assert "did you mean intervalSeconds?" in said.stderr
     said = proxy.command("settings", "set", "intervalSeconds=60", "intervalSeconds=70")
-    assert said.returncode == 1 and "/intervalSeconds is there twice" in said.stderr
+    assert said.returncode == 2 and "/intervalSeconds is there twice" in said.stderr
     assert proxy.operator("GET", "/settings") == before
 
 
@@ -231,9 +231,16 @@ def test_a_setting_that_there_is_not_is_named_with_the_nearest(proxy):
     ["conflicts", "resolve-all", "mine", "--table", "", "--yes"],
     ["purge", "todoitem", "--query", "", "--yes"],
     ["queue", "list", "--after", "garbage"],
+    ["queue", "list", "--table", ""],
+    ["queue", "list", "--text", ""],
+    ["queue", "groups", "--reason", ""],
+    ["queue", "list", "--limit", "0"],
+    ["queue", "list", "--state", "foo"],
+    ["offline", "--for", "99999999999"],
+    ["tables", "set", "todoitem", "--conflict", "foo"],
 ])
-def test_an_empty_option_of_a_command_is_not_all(proxy, words):
+def test_a_wrong_or_empty_option_of_a_command_is_named_and_is_not_all(proxy, words):
     before = Document(proxy).shown()
     said = proxy.command(*words)
-    assert said.returncode == 1 and "must be" in said.stderr, said
+    assert said.returncode == 2 and "must be" in said.stderr and "/for" not in said.stderr, said
     assert Document(proxy).shown() == before

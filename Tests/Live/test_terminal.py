@@ -73,7 +73,7 @@ def test_a_question_is_asked_on_a_terminal_and_only_y_confirms(world):
     for answer, code, left in (("n", 1, 1), ("", 1, 1), ("y", 0, 0)):
         terminal = Terminal(world.person, "queue", "discard", "--all", "--json")
         terminal.read(until="[y/N] ")
-        assert "1 changes are given up. Go on? [y/N] " in terminal.said
+        assert "1 change is given up. Go on? [y/N] " in terminal.said
         terminal.type(answer + "\n")
         assert terminal.finish()[0] == code, terminal.said
         assert world.person.json("queue")["total"] == left

@@ -20,7 +20,7 @@ struct AccessFile {
         do {
             file = try JSONValue(parsing: bytes)
         } catch {
-            throw AccessProblem("It is not JSON: \(error).")
+            throw AccessProblem("It is not JSON: \(error)")
         }
         try check(file, "the file", ["own", "providers", "clockSkewSeconds"])
         let skew =
@@ -132,10 +132,12 @@ extension BackendAccess {
     public init(
         parsing bytes: [UInt8], adminToken: String, read: (String) throws -> [UInt8]
     ) throws {
-        guard adminToken.utf8.count >= Limits.sharedKeyBytes else {
+        // A header field carries no others.
+        let isVisible = adminToken.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        guard isVisible, adminToken.utf8.count >= Limits.sharedKeyBytes else {
             throw AccessProblem(
-                "The administrator's token has to have \(Limits.sharedKeyBytes) characters or "
-                    + "more; `openssl rand -hex 32` makes one.")
+                "The administrator's token has to have \(Limits.sharedKeyBytes) characters of ASCII or "
+                    + "more, and no blanks; `openssl rand -hex 32` makes one.")
         }
         self = try withoutActuallyEscaping(read) { read in
             try AccessFile(read: read).access(bytes, admin: SecretDigest(adminToken))

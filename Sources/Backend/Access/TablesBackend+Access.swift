@@ -8,6 +8,7 @@ import TablesProtocol
 // | request | who may |
 // |---|---|
 // | `/tables/…` | as the table says; with a token that is not good: nobody |
+// | `/tables` and paths below it of no table | everybody; the answer is 404 |
 // | logins, `/.auth/…` | everybody; the token in the request is looked at there |
 // | `OPTIONS`, `/-/livez`, `/-/readyz` | everybody |
 // | everything else | the administrator |
@@ -54,7 +55,10 @@ extension TablesBackend {
     private func deniedAccess(_ call: Call) -> Response? {
         guard verifiesTokens, call.method != .options else { return nil }
         if call.isUnderTables {
-            guard case .refused(let reason) = call.sender else { return nil }
+            // A path of no table is answered 404 to everybody.
+            guard call.tableName != nil, case .refused(let reason) = call.sender else {
+                return nil
+            }
             return unauthorized(call, reason)
         }
         if call.isUnder(".auth") || call.isUnder("login") || isAdmin(call) { return nil }
@@ -68,11 +72,7 @@ extension TablesBackend {
     /// The answer to a token that is not good.
     func unauthorized(_ call: Call, _ reason: TokenRefusal) -> Response {
         meter.count(reason)
-        let refusal =
-            profile.isNode
-            ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
-            : Refusal(401, "Unauthorized")
-        var response = answerer(call, nil).refused(refusal)
+        var response = answerer(call, nil).refused(.badToken(profile))
         response.head.headerFields[.wwwAuthenticate] =
             "Bearer error=\"invalid_token\", error_description=\"\(reason.rawValue)\""
         return response
@@ -96,19 +96,6 @@ extension Call {
     /// The user; nil for an anonymous request.
     var user: VerifiedUser? {
         if case .user(let user) = sender { user } else { nil }
-    }
-
-    /// The token in the field of any generation.
-    var verifiableToken: String? {
-        field("X-ZUMO-AUTH").flatMap { $0.isEmpty ? nil : $0 } ?? bearerToken
-    }
-
-    /// The token of `Authorization: Bearer` (RFC 6750, section 2.1).
-    var bearerToken: String? {
-        guard let value = field(.authorization) else { return nil }
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
     }
 
     /// Whether the first part of the path is this one.

@@ -73,7 +73,7 @@ extension Call {
 extension Answerer {
     /// Adds what Express and the Node server put on their answers: nothing may be kept in caches
     /// where the table was reached, and a weak tag of its own where no version is.
-    func dressedByNode(_ response: Response, _ outcome: Outcome) -> Response {
+    func withNodeFields(_ response: Response, _ outcome: Outcome) -> Response {
         guard profile.isNode else { return response }
         var response = response
         if reachesTable(outcome) {

@@ -15,7 +15,7 @@ struct Answerer {
 
     /// The response.
     func response(_ outcome: Outcome) -> Response {
-        dressedByNode(unreadable(outcome) ?? plain(outcome), outcome)
+        withNodeFields(unreadable(outcome) ?? plain(outcome), outcome)
     }
 
     private func plain(_ outcome: Outcome) -> Response {

@@ -9,13 +9,20 @@ struct Control: Sendable {
     var faults = Faults.none
     /// How many requests a second are taken; nil for all.
     var budget: RequestBudget?
-    /// Requests on tables received so far, by method, those that were dropped among them.
-    var requests: [String: Int] = [:]
+    /// Requests on tables received so far, by method, those that were dropped among them. A client can send
+    /// any word as a method, so those of no table are counted together, as `other`.
+    private(set) var requests: [String: Int] = [:]
+    private static let countedMethods: Set = [
+        "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE",
+    ]
+
+    /// - Parameter budget: nil where all requests are taken.
+    init(budget: RequestBudget?) { self.budget = budget }
 
     /// Counts a request and decides what happens to it.
     mutating func plan(_ call: Call, happens: (Double) -> Bool) -> FaultPlan {
         let method = call.method.rawValue
-        requests[method, default: 0] += 1
+        requests[Self.countedMethods.contains(method) ? method : "other", default: 0] += 1
         let subject =
             switch call.route {
             case .table(let name): FaultRule.Subject(method: method, table: name)

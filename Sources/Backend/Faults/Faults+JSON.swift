@@ -55,24 +55,31 @@ extension FaultRule {
         self.init(try Kind(json: json))
         guard case .object(let members) = json else { return }
         for member in members where !Kind.names.contains(member.name) {
-            guard set(member) else {
-                throw Refusal(400, "'\(member.name)' of a rule is not understood.")
-            }
+            try set(member)
         }
     }
 
-    private mutating func set(_ member: JSONValue.Member) -> Bool {
+    private mutating func set(_ member: JSONValue.Member) throws(Refusal) {
         let texts = member.value.array?.compactMap(\.string)
         switch (member.name, member.value) {
         case ("methods", .array): methods = Set(texts ?? [])
         case ("tables", .array): tables = Set((texts ?? []).compactMap { TableName($0) })
         case ("items", .array): items = Set(texts ?? [])
         case ("rate", .number(let number)): rate = Double(number.text) ?? 1
-        case ("skip", .number(let number)): skip = Int(number.integer ?? 0)
-        case ("count", .number(let number)): count = Int(number.integer ?? 0)
-        default: return false
+        case ("skip", let value): skip = try value.whole("skip", upTo: Limits.faultedRequests)
+        case ("count", let value): count = try value.whole("count", upTo: Limits.faultedRequests)
+        default: throw Refusal(400, "'\(member.name)' of a rule is not understood.")
         }
-        return true
+    }
+}
+
+extension JSONValue {
+    /// The value of a member as a whole number from 0 to a limit.
+    fileprivate func whole(_ name: String, upTo limit: Int) throws(Refusal) -> Int {
+        guard let number = integer, (0...Int64(limit)).contains(number) else {
+            throw Refusal(400, "'\(name)' has to be a whole number from 0 to \(limit).")
+        }
+        return Int(number)
     }
 }
 
@@ -113,7 +120,9 @@ extension FaultRule.Kind {
         let applies = json["applies"]?.bool ?? false
         switch json["kind"]?.string {
         case "latency":
-            self = .latency(milliseconds: Int(json["milliseconds"]?.integer ?? 0))
+            let milliseconds = try json["milliseconds"]?.whole(
+                "milliseconds", upTo: Limits.latencyMilliseconds)
+            self = .latency(milliseconds: milliseconds ?? 0)
         case "status":
             let after = json["retryAfter"]
             let seconds = after?.integer.map(String.init)

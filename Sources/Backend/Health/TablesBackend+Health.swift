@@ -40,8 +40,10 @@ extension TablesBackend {
             if isLeaving { return Self.health("The node is about to stop.") }
             do {
                 try storage.check()
+                outage.ended()
                 return Self.health(nil)
             } catch {
+                outage.began("\(error)")
                 return Self.health("The database does not answer.")
             }
         }
@@ -54,7 +56,7 @@ extension TablesBackend {
     var isLeaving: Bool { isDraining.load(ordering: .relaxed) }
 
     /// A response that also closes its connection while the node drains.
-    func leadAway(_ response: Response) -> Response {
+    func closingWhileDraining(_ response: Response) -> Response {
         guard isLeaving else { return response }
         var response = response
         response.head.headerFields[.connection] = "close"

@@ -60,6 +60,11 @@ extension TablesBackend {
         return stamp > Move.latestStamp(at: clock())
     }
 
+    /// Whether there is a table.
+    public func has(_ table: TableName) async throws -> Bool {
+        try await apart { try $0.table(table) != nil }
+    }
+
     /// Whether a table keeps nothing of a deleted row.
     public func deletesForGood(_ table: TableName) async throws -> Bool {
         try await apart { try $0.table(table)?.options.softDelete == false }

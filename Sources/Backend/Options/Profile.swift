@@ -19,8 +19,7 @@ public enum BackendFlavour: String, Sendable, Hashable, CaseIterable {
     case toolkit = "3-toolkit"
 }
 
-/// How a flavour decides where the real servers differ. One value for each flavour, in
-/// `Profile+Flavours.swift`.
+/// How a flavour decides where the real servers differ. One value for each flavour, below.
 struct Profile: Sendable {
     /// What the `ZUMO-API-VERSION` of a request must be.
     enum APIVersion: Sendable { case free, second, secondOrThird, absent }

@@ -18,12 +18,9 @@ struct PostgreSQLList {
     init(_ query: RowQuery, _ record: TableRecord) {
         self.query = query
         self.record = record
-        let spellings = Dictionary(
-            record.table.knownColumns.map { ($0.name.lowercased(), $0.name) },
-            uniquingKeysWith: { $1 })
         let compiler = PostgreSQLCompiler(
             hasIntegerIDs: record.table.options.idKind == .integer, hasExactStamps: query.isExact,
-            nulls: query.nulls, now: query.now, spelling: { spellings[$0.lowercased()] ?? $0 })
+            nulls: query.nulls, now: query.now, spelling: record.table.spellings)
         var base = SQLFragment(
             "table_key = ?::bigint" + (query.includesDeleted ? "" : " AND NOT deleted"),
             [.integer(record.key)])
@@ -39,8 +36,12 @@ struct PostgreSQLList {
     }
 
     /// The rows after the skipped ones and, where asked for, the number of all.
-    func rows(_ connection: PostgreSQLConnection) throws -> RowList {
-        guard let condition, let order else { return try rowsFromCopy(connection) }
+    /// - Parameter milliseconds: how long its statements may take, all together. A page of a list that is not
+    ///   copied has the connection's own time.
+    /// - Throws: ``TooMuchWork``, or PostgreSQL's error where it ends a statement after that time.
+    func rows(_ connection: PostgreSQLConnection, milliseconds: Int) throws -> RowList {
+        let end = Uptime.now + .milliseconds(milliseconds)
+        guard let condition, let order else { return try rowsFromCopy(connection, until: end) }
         let page = SQLFragment(
             """
             SELECT \(PostgreSQLItems.places) FROM items WHERE \(condition.text)
@@ -51,6 +52,7 @@ struct PostgreSQLList {
         let rows =
             query.limit > 0 ? try connection.run(page).map(PostgreSQLItems.row) : []
         guard query.counts else { return RowList(rows: rows) }
+        try Self.endStatements(connection, at: end)
         let counts = try connection.run(
             SQLFragment("SELECT count(*) FROM items WHERE \(condition.text)", condition.arguments))
         return RowList(rows: rows, count: Int(try counts.first?.integer(0) ?? 0))
@@ -76,8 +78,20 @@ struct PostgreSQLList {
             ? SQLFragment("position") : compiler.ordering(query.orderBy)
     }
 
+    /// Has the server end the transaction's statements at a moment.
+    /// - Throws: ``TooMuchWork`` where it has come.
+    static func endStatements(
+        _ connection: PostgreSQLConnection, at end: Duration
+    ) throws {
+        let left: Double = (end - Uptime.now) / .milliseconds(1)
+        guard left >= 1 else { throw TooMuchWork() }
+        try connection.run(script: "SET LOCAL statement_timeout = \(Int(left))")
+    }
+
     /// Asks a copy of all rows that may be in the answer.
-    private func rowsFromCopy(_ connection: PostgreSQLConnection) throws -> RowList {
+    private func rowsFromCopy(
+        _ connection: PostgreSQLConnection, until end: Duration
+    ) throws -> RowList {
         let copy = try ConnectionQueue.temporary(
             functions: ScalarFunction.ofLists, uptime: { Uptime.now })
         let necessary = query.filter?.condition.map { withinScope(compiler.necessary($0)) }
@@ -93,6 +107,7 @@ struct PostgreSQLList {
             try Schema.create(sqlite)
             try Tables.copy(sqlite, record)
             while true {
+                try Self.endStatements(connection, at: end)
                 let rows = try connection.run(fetch, keep: false)
                 if rows.isEmpty { break }
                 for row in rows {
@@ -103,12 +118,6 @@ struct PostgreSQLList {
             try connection.run(script: "CLOSE candidates")
             return try ListSQL(query, record).list(sqlite, steps: Limits.listSteps)
         }
-    }
-}
-
-extension SQLFragment {
-    fileprivate func and(_ other: SQLFragment) -> SQLFragment {
-        SQLFragment("\(text) AND (\(other.text))", arguments + other.arguments)
     }
 }
 

@@ -90,7 +90,7 @@ extension PostgreSQLRowStorage {
                 var committing: InDoubt<Value>?
                 do {
                     let value = try connection.transaction(
-                        .readCommitted, beforeCommit: { _ in hooks.beforeCommit() }
+                        .readCommitted, beforeCommit: hooks.beforeCommit
                     ) { () throws -> PostgreSQLPool.End<Value?> in
                         guard let record = try locked(table, options, connection) else {
                             return .rollBack(nil)

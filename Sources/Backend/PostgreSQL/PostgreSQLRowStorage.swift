@@ -10,8 +10,10 @@ package final class PostgreSQLRowStorage: RowStorage {
     let hooks: Hooks
     let versions: PostgreSQLItems.Versions
 
-    /// What tests change in a write.
+    /// What tests change.
     struct Hooks: Sendable {
+        /// How long the statements of a list may take, all together.
+        var listMilliseconds = Limits.postgreSQLListMilliseconds
         /// Whether writers of a table wait for one another. Tests show what is missed where they do not.
         var ordersWriters = true
         /// Called when nothing is left but to commit.
@@ -84,7 +86,8 @@ extension PostgreSQLRowStorage {
                     guard let table = try PostgreSQLTables.find(connection, query.table) else {
                         return RowList(count: query.counts ? 0 : nil)
                     }
-                    return try PostgreSQLList(query, table).rows(connection)
+                    return try PostgreSQLList(query, table)
+                        .rows(connection, milliseconds: hooks.listMilliseconds)
                 }
             } catch PostgreSQLError.refused("57014", _) {
                 // The server's time-out of a statement: the list would run into it again.
@@ -120,12 +123,10 @@ extension PostgreSQLRowStorage {
         }
     }
 
-    package func endLogin(token: String?) throws {
+    package func endLogin(token: String) throws {
+        if token.utf8.contains(0) { return }
         _ = try calling { connection in
-            if let token, token.utf8.contains(0) { return }
-            try connection.run(
-                "DELETE FROM logins WHERE $1::text IS NULL OR digest = \(Self.digest)",
-                [PostgreSQLValue(token)])
+            try connection.run("DELETE FROM logins WHERE digest = \(Self.digest)", [.text(token)])
         }
     }
 

@@ -21,14 +21,15 @@ enum PostgreSQLSchema {
         """
 
     /// The lock that a node holds while it looks at the schema: `understd` as a number.
-    private static let lock: Int64 = 0x756E_6465_7273_7464
+    static let lock: Int64 = 0x756E_6465_7273_7464
 
-    /// Makes the schema what this program needs, while other nodes that start wait.
+    /// Makes the schema what this program needs. Other nodes that start wait meanwhile, as long as it takes.
     /// - Throws: ``NewerSchema`` where a newer program has been here.
     static func migrate(_ pool: PostgreSQLPool, schema: String) throws {
         // Tried once: a start without a server fails at once.
         try pool.withConnection { connection in
-            try connection.transaction(.readCommitted) { () throws -> PostgreSQLPool.End<Void> in
+            try connection.transaction(.readCommitted, isLong: true) {
+                () throws -> PostgreSQLPool.End<Void> in
                 try connection.run("SELECT pg_advisory_xact_lock($1::bigint)", [.integer(lock)])
                 let there = try connection.run(
                     "SELECT 1 FROM pg_namespace WHERE nspname = $1::name", [.text(schema)])
@@ -53,18 +54,5 @@ enum PostgreSQLSchema {
                 return .commit(())
             }
         }
-    }
-}
-
-/// The database was made ready by a newer program.
-struct NewerSchema: Error, CustomStringConvertible {
-    let found: Int
-    let known: Int
-
-    var description: String {
-        """
-        The database has version \(found) of the schema, and this program knows \(known). \
-        Install the version that made it so, or a newer one.
-        """
     }
 }

@@ -29,8 +29,8 @@ enum PostgreSQLTables {
                 options: TableOptions(
                     softDelete: try row.boolean(2),
                     idKind: IDKind(rawValue: try row.text(3)) ?? .string,
-                    needsSignIn: try row.boolean(4), columns: Tables.columns(try row.text(5))),
-                seenColumns: Tables.columns(try row.text(6))),
+                    needsSignIn: try row.boolean(4), columns: TableRecord.columns(try row.text(5))),
+                seenColumns: TableRecord.columns(try row.text(6))),
             lastStamp: try row.integer(7), lastNumber: try row.integer(8))
     }
 
@@ -54,7 +54,7 @@ enum PostgreSQLTables {
             [
                 .text(name.text), .text(name.key), .boolean(options.softDelete),
                 .text(options.idKind.rawValue), .boolean(options.needsSignIn),
-                .text(Tables.text(options.columns)),
+                .text(TableRecord.text(options.columns)),
             ])
     }
 
@@ -67,7 +67,7 @@ enum PostgreSQLTables {
             """,
             [
                 .integer(record.lastStamp), .integer(record.lastNumber),
-                .text(Tables.text(record.table.seenColumns)), .integer(record.key),
+                .text(TableRecord.text(record.table.seenColumns)), .integer(record.key),
             ])
     }
 }

@@ -89,7 +89,8 @@ package protocol RowStorage: Sendable {
 
     // MARK: Effects
 
-    /// The writes that took effect after a number, in the order they did.
+    /// The writes that took effect after a number, by number. On PostgreSQL that is the order of commits
+    /// within one table only.
     @available(*, noasync)
     func effects(after number: Int64, limit: Int) throws -> [Effect]
 
@@ -107,14 +108,15 @@ package protocol RowStorage: Sendable {
     @available(*, noasync)
     func user(ofToken token: String) throws -> String?
 
-    /// Takes a token back; nil takes back all.
+    /// Takes a token back.
     @available(*, noasync)
-    func endLogin(token: String?) throws
+    func endLogin(token: String) throws
 }
 
 /// On which threads the calls of a storage run.
 package enum CallPlace: Sendable {
-    /// On the caller's: a call takes no longer than the disk.
+    /// On the caller's: a call waits for the disk, and a read also for a free reader. A list takes at most
+    /// ``Limits/listMilliseconds`` then.
     case callersThread
     /// On threads of the storage's own, since a call may wait for another machine. The closure puts one
     /// request in their queue; it gives false when the queue is full, and then the request is not run.

@@ -19,13 +19,18 @@ package struct StoredTable: Sendable, Hashable {
 
     /// All columns known, by their names in lower case: two spellings name one column. Of two that are known,
     /// the later one counts, as in queries.
-    var columnsByKey: [String: TableOptions.Column] {
-        Dictionary(knownColumns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
+    var columnsByKey: [ExactName: TableOptions.Column] {
+        Dictionary(
+            knownColumns.map { (ExactName(lowercasing: $0.name), $0) }, uniquingKeysWith: { $1 })
     }
 
     /// A column as the table spells it.
-    func spelling(_ column: String) -> String {
-        knownColumns.last { $0.name.lowercased() == column.lowercased() }?.name ?? column
+    func spelling(_ column: String) -> String { spellings(column) }
+
+    /// Gives each column as the table spells it, for callers that ask often.
+    var spellings: @Sendable (String) -> String {
+        let known = columnsByKey
+        return { known[ExactName(lowercasing: $0)]?.name ?? $0 }
     }
 
     /// Takes the columns that a write adds; those that are there stay.
@@ -34,7 +39,7 @@ package struct StoredTable: Sendable, Hashable {
         if columns.isEmpty { return true }
         var known = columnsByKey
         for column in columns {
-            let key = column.name.lowercased()
+            let key = ExactName(lowercasing: column.name)
             if let old = known[key] {
                 let isSame =
                     old.type == column.type && old.name.utf8.elementsEqual(column.name.utf8)
@@ -55,10 +60,11 @@ extension StoredTable {
     func spelled(_ columns: Columns) -> Columns {
         let known = columnsByKey
         let all = columns.all
-        let counts = Dictionary(all.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
+        let counts = Dictionary(
+            all.map { (ExactName(lowercasing: $0.name), 1) }, uniquingKeysWith: +)
         return Columns(
             all.map { column in
-                let key = column.name.lowercased()
+                let key = ExactName(lowercasing: column.name)
                 guard counts[key] == 1, let name = known[key]?.name else { return column }
                 return Columns.Column(name, column.value)
             })
@@ -69,10 +75,12 @@ extension StoredTable {
         var merged = spelled(columns)
         merged.merge(changes)
         let set = Dictionary(
-            changes.all.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { $1 })
+            changes.all.map { (ExactName(lowercasing: $0.name), $0.name) },
+            uniquingKeysWith: { $1 })
         return Columns(
             merged.all.filter { column in
-                set[column.name.lowercased()]?.utf8.elementsEqual(column.name.utf8) ?? true
+                set[ExactName(lowercasing: column.name)]?.utf8.elementsEqual(column.name.utf8)
+                    ?? true
             })
     }
 
@@ -81,7 +89,7 @@ extension StoredTable {
     mutating func learn(_ columns: Columns) -> Columns {
         var known = columnsByKey
         for column in columns.all {
-            let key = column.name.lowercased()
+            let key = ExactName(lowercasing: column.name)
             guard known[key] == nil, let type = ColumnRules.type(column.value) else { continue }
             let new = TableOptions.Column(column.name, type)
             known[key] = new

@@ -1,5 +1,5 @@
-/// A list takes more than ``Limits/listSteps`` or ``Limits/listMilliseconds``, or more time than PostgreSQL
-/// gives a statement. The same list would again.
+/// A list takes more than ``Limits/listSteps`` or ``Limits/listMilliseconds`` in SQLite, or more than
+/// ``Limits/postgreSQLListMilliseconds`` in PostgreSQL. The same list would again.
 struct TooMuchWork: Error, CustomStringConvertible {
     /// What the client can do.
     let description = """

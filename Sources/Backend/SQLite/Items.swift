@@ -37,22 +37,28 @@ enum Items {
             """, [table.key, id, limit], row)
     }
 
-    /// Adds a row. One whose version was given counts its changes from there.
+    /// Adds a row.
+    ///
+    /// Its revision goes on from what was done to the same id before it was removed, so no version is given
+    /// twice: a client that holds the removed row's version would overwrite a row that it never saw. Each
+    /// change is one effect. After a row that moved in, whose count began with milliseconds, so does this one.
     static func insert(
         _ connection: Connection, _ table: TableRecord, _ new: NewRow, _ id: String,
         _ stamp: Instant
     ) throws -> Row {
-        let revision = new.version == nil ? 1 : 0
+        let own = new.version == nil ? 1 : 0
         return try connection.all(
             """
             INSERT INTO items (table_key, id, columns, created_at, created_ticks, stamp,
               stamp_ticks, revision, version, deleted)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?5, ?6, coalesce(?7, counted_version(1)), ?8)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?4, ?5, revision, coalesce(?7, counted_version(revision)), ?8
+            FROM (SELECT ?6 + coalesce((SELECT ?4 FROM arrivals WHERE table_key = ?1 AND id = ?2), 0)
+              + (SELECT count(*) FROM effects WHERE table_name = ?9 AND item_id = ?2) AS revision)
             RETURNING \(places("columns"))
             """,
             [
-                table.key, id, new.columns.text, stamp.milliseconds, stamp.ticks,
-                revision, new.version, new.deleted,
+                table.key, id, new.columns.text, stamp.milliseconds, stamp.ticks, own,
+                new.version, new.deleted, table.table.name.text,
             ], row)[0]
     }
 
@@ -108,7 +114,7 @@ enum Items {
             updatedAt: Instant(ticks: row[3]), version: row[4], deleted: row[5])
     }
 
-    /// Versions alone do not tell rows apart: they count anew where a row was removed and came again.
+    /// Versions alone may not tell rows apart: some come with the write.
     private static let isAsRead = """
         table_key = ? AND id = ? AND version = ? AND stamp_ticks = ? AND deleted = ? AND columns = ?
         """

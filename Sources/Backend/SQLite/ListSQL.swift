@@ -12,12 +12,9 @@ struct ListSQL {
     private let limit: Int
 
     init(_ query: RowQuery, _ record: TableRecord) {
-        let spellings = Dictionary(
-            record.table.knownColumns.map { ($0.name.lowercased(), $0.name) },
-            uniquingKeysWith: { $1 })
         let compiler = SQLCompiler(
             ItemSQLSchema(hasIntegerIDs: record.table.options.idKind == .integer),
-            nulls: query.nulls, now: query.now, spelling: { spellings[$0.lowercased()] ?? $0 })
+            nulls: query.nulls, now: query.now, spelling: record.table.spellings)
         // The index knows milliseconds alone.
         let isExact = query.isExact
         let scope = query.filter?.scope.map { compiler.filter($0) }
@@ -114,11 +111,6 @@ struct ListSQL {
 }
 
 extension SQLFragment {
-    /// Both conditions.
-    fileprivate func and(_ other: SQLFragment) -> SQLFragment {
-        SQLFragment("\(text) AND (\(other.text))", arguments + other.arguments)
-    }
-
     /// Both, and a word between them.
     fileprivate func joined(_ word: String, _ other: SQLFragment) -> SQLFragment {
         SQLFragment(text + word + other.text, arguments + other.arguments)

@@ -13,12 +13,8 @@ enum LoginTokens {
         try connection.first("SELECT user_id FROM logins WHERE token = ?", [token]) { $0.text(0) }
     }
 
-    /// Takes a token back; nil takes back all.
-    static func remove(_ connection: Connection, token: String?) throws {
-        if let token {
-            try connection.run("DELETE FROM logins WHERE token = ?", [token])
-        } else {
-            try connection.run("DELETE FROM logins")
-        }
+    /// Takes a token back.
+    static func remove(_ connection: Connection, token: String) throws {
+        try connection.run("DELETE FROM logins WHERE token = ?", [token])
     }
 }

@@ -162,7 +162,7 @@ extension SQLiteRowStorage {
         try reading { try LoginTokens.user($0, token: token) }
     }
 
-    package func endLogin(token: String?) throws {
+    package func endLogin(token: String) throws {
         try writing { try LoginTokens.remove($0, token: token) }
     }
 }

@@ -3,7 +3,7 @@ import TablesProtocol
 /// What the columns of a write become when they are stored.
 struct ColumnRules {
     /// The columns known so far, by their names in lower case.
-    private var known: [String: TableOptions.Column]
+    private var known: [ExactName: TableOptions.Column]
     /// Whether no others can be added.
     let isFixed: Bool
     /// How the flavour decides.
@@ -13,7 +13,7 @@ struct ColumnRules {
 
     init(known: [TableOptions.Column], isFixed: Bool, profile: Profile) {
         self.known = Dictionary(
-            known.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
+            known.map { (ExactName(lowercasing: $0.name), $0) }, uniquingKeysWith: { $1 })
         self.isFixed = isFixed
         self.profile = profile
     }
@@ -25,7 +25,7 @@ struct ColumnRules {
     mutating func keep(_ columns: Columns) throws(Refusal) -> Columns {
         var kept: [Columns.Column] = []
         for column in columns.all {
-            let key = column.name.lowercased()
+            let key = ExactName(lowercasing: column.name)
             let old = known[key]
             if let refusal = refusal(column) { throw refusal }
             if isFixed, old == nil {
@@ -133,7 +133,9 @@ extension Columns {
             })
     }
 
-    /// `2014-03-01T08:00:00Z` with or without three digits of a second, or `/Date(1336003790912)/`.
+    /// `2014-03-01T08:00:00Z` with or without three digits of a second, or `/Date(1336003790912+0100)/`. That
+    /// server adds the offset to the milliseconds, where ``Instant/init(parsing:)`` ignores it. Milliseconds
+    /// that no instant has are no moment.
     private static func moment(_ text: String) -> Instant? {
         if text.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z/) != nil {
             return Instant(iso: text)
@@ -144,8 +146,10 @@ extension Columns {
         let digits = match.2.dropFirst()
         let minutes =
             (Int64(digits.prefix(2)) ?? 0) * 60 + (Int64(digits.dropFirst(2)) ?? 0)
-        return Instant(
-            milliseconds: milliseconds + (match.2.first == "-" ? -minutes : minutes) * 60_000)
+        let offset = (match.2.first == "-" ? -minutes : minutes) * 60_000
+        let (sum, isTooBig) = milliseconds.addingReportingOverflow(offset)
+        let instant = Instant(milliseconds: sum)
+        return isTooBig || instant.milliseconds != sum ? nil : instant
     }
 }
 

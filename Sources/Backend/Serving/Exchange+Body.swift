@@ -65,9 +65,10 @@ extension Exchange {
     /// items are objects of a class.
     func withDefaults(_ columns: Columns, _ table: StoredTable) -> Columns {
         guard hasFixedColumns(table) else { return columns }
-        let given = Set(columns.names.map { $0.lowercased() })
+        let given = Set(columns.names.map { ExactName(lowercasing: $0) })
         var whole = columns
-        for column in table.options.columns where !given.contains(column.name.lowercased()) {
+        for column in table.options.columns
+        where !given.contains(ExactName(lowercasing: column.name)) {
             switch column.type {
             case .string: whole[column.name] = .null
             case .boolean: whole[column.name] = .bool(false)
@@ -85,11 +86,12 @@ extension Exchange {
         }
     }
 
-    /// Checks a new id as the flavour does.
+    /// Checks a new id as the flavour does. None takes U+0000, which PostgreSQL cannot keep.
     func check(id: String, _ table: TableOptions) throws(Refusal) {
         if profile.generation == .mobileServices, table.idKind == .integer {
             throw Refusal(400, "A value cannot be specified for property 'id'")
         }
+        if id.utf8.contains(0) { throw invalidID }
         guard !profile.isNode else { return }
         do {
             _ = try ItemID(id)
@@ -160,11 +162,11 @@ struct Sent: Sendable {
         let all = profile.generation == .mobileServices ? all.scripted : all
         self.all = all
         var user: [Columns.Column] = []
-        var names: [String: String] = [:]
+        var names: [ExactName: String] = [:]
         for column in all.all {
-            let key = column.name.lowercased()
+            let key = ExactName(lowercasing: column.name)
             // Servers in JavaScript know one spelling of the id, the others all.
-            if key == "id", column.name != key,
+            if key.text == "id", column.name != key.text,
                 profile.generation == .mobileServices || profile.isNode
             {
                 throw Refusal(
@@ -174,7 +176,7 @@ struct Sent: Sendable {
                 throw Refusal(
                     400, "'\(other)' and '\(column.name)' are one property. Send it once.")
             }
-            if key == "id" {
+            if key.text == "id" {
                 id = try Self.id(column.value, profile, options)
             } else if let property = Self.property(column.name, profile, options) {
                 try take(property, column, profile)

@@ -71,13 +71,14 @@ extension Exchange {
     /// failure of its own.
     func check(_ patch: JSONPatch, _ row: Row) throws(Refusal) {
         var members = Dictionary(
-            row.columns.all.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
-        members["id"] = .string(row.id)
-        members["updatedat"] = .string(row.updatedAt.text)
-        members["version"] = .string(row.version)
-        members["deleted"] = .bool(row.deleted)
+            row.columns.all.map { (ExactName(lowercasing: $0.name), $0.value) },
+            uniquingKeysWith: { $1 })
+        members[ExactName("id")] = .string(row.id)
+        members[ExactName("updatedat")] = .string(row.updatedAt.text)
+        members[ExactName("version")] = .string(row.version)
+        members[ExactName("deleted")] = .bool(row.deleted)
         for operation in patch.operations {
-            let key = operation.name.lowercased()
+            let key = ExactName(lowercasing: operation.name)
             switch operation.action {
             case .add, .replace, .remove: members[key] = operation.value
             case .test:

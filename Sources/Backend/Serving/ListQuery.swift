@@ -23,15 +23,15 @@ struct ListQuery {
         }
         if (top ?? 0) < 0 { (top, isUnlimited) = (nil, profile.isNode) }
         count = Self.count(call, profile)
-        select = Self.select(call)
+        select = Self.names(in: Self.option("$select", call, profile))
         do {
-            if let text = call.parameter("$filter"), !text.isEmpty {
+            if let text = Self.option("$filter", call, profile), !text.isEmpty {
                 if profile.isNode { try Self.checkBalance(text) }
                 try Self.checkWords(text, profile)
-                filter = RowFilter(
-                    condition: try Expression(parsing: text, generation: profile.generation))
+                let condition = try Expression(parsing: text, generation: profile.generation)
+                filter = RowFilter(condition: profile.isNode ? condition.scripted : condition)
             }
-            if let text = call.parameter("$orderby"), !text.isEmpty {
+            if let text = Self.option("$orderby", call, profile), !text.isEmpty {
                 let order = profile.isNode ? Self.nodeOrder(text) : text
                 orderBy =
                     order.isEmpty ? [] : try Ordering.parse(order, generation: profile.generation)
@@ -88,10 +88,19 @@ struct ListQuery {
         return mentions
     }
 
+    /// The value of an option. The OData library of the third generation takes the name in any case, and
+    /// without `$`. The exact name comes first: a next link adds `$skip` and `$top` so.
+    private static func option(_ name: String, _ call: Call, _ profile: Profile) -> String? {
+        if let value = call.parameter(name) { return value }
+        guard profile.generation == .datasync else { return nil }
+        let names = [name, String(name.dropFirst())]
+        return call.parameters.first { names.contains($0.name.lowercased()) }?.value
+    }
+
     private static func number(
         _ name: String, _ call: Call, _ profile: Profile
     ) throws(Refusal) -> Int? {
-        guard let text = call.parameter(name) else { return nil }
+        guard let text = option(name, call, profile) else { return nil }
         if profile.generation == .mobileServices { return ScriptNumber.whole(text) }
         if profile.isNode {
             if name == "$skip" { return ScriptNumber.leading(text) }
@@ -116,7 +125,7 @@ struct ListQuery {
     }
 
     private static func count(_ call: Call, _ profile: Profile) -> Bool {
-        if profile.generation == .datasync, call.parameter(anyCase: "$count") == "true" {
+        if profile.generation == .datasync, option("$count", call, profile) == "true" {
             return true
         }
         if profile.flavour == .toolkit { return false }
@@ -125,9 +134,12 @@ struct ListQuery {
         return given.first?.value == "allpages" && (given.count == 1 || !profile.isNode)
     }
 
-    /// The names in `$select`; nil for all columns.
-    static func select(_ call: Call) -> [String]? {
-        guard let text = call.parameter("$select") else { return nil }
+    /// The names in `$select` of a server that takes one spelling of its name; nil for all columns.
+    static func select(_ call: Call) -> [String]? { names(in: call.parameter("$select")) }
+
+    /// The names in the value of `$select`; nil for all columns.
+    private static func names(in text: String?) -> [String]? {
+        guard let text else { return nil }
         let names = text.split(separator: ",").map { $0.filter { $0 != " " } }
         return names.isEmpty || names == ["*"] ? nil : names
     }
@@ -204,6 +216,23 @@ extension ListQuery {
         "floor", "ceiling", "round", "not", "and", "or", "eq", "ne", "gt", "ge", "lt", "le", "add",
         "sub", "mul", "div", "mod",
     ]
+}
+
+extension Expression {
+    /// The condition as the Node server means it: its numbers are fractions, so `7 div 2` is 3.5. It has
+    /// neither lists nor types nor arrays in conditions.
+    fileprivate var scripted: Expression {
+        switch self {
+        case .binary(.div, let left, let right): .binary(.divBy, left.scripted, right.scripted)
+        case .binary(let operation, let left, let right):
+            .binary(operation, left.scripted, right.scripted)
+        case .unary(let operation, let operand): .unary(operation, operand.scripted)
+        case .logical(let operation, let operands):
+            .logical(operation, operands.map(\.scripted))
+        case .call(let function, let arguments): .call(function, arguments.map(\.scripted))
+        case .literal, .column, .inList, .cast, .isOf, .quantified, .variable: self
+        }
+    }
 }
 
 extension Substring {

@@ -96,6 +96,13 @@ extension Refusal {
     static let failed = Refusal(
         500, "The backend failed. Ask its operator to look into the reason.")
 
+    /// A token that is not good.
+    static func badToken(_ profile: Profile) -> Refusal {
+        profile.isNode
+            ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
+            : Refusal(401, "Unauthorized")
+    }
+
     /// No such path: Express' own page on the Node server.
     static func noRoute(_ call: Call, _ profile: Profile) -> Refusal {
         profile.isNode
@@ -114,16 +121,5 @@ extension TableOptions.Operation {
         case .delete: self = .delete
         default: return nil
         }
-    }
-}
-
-extension Call {
-    /// The token of the request in the field where servers of the generation look for it.
-    func token(_ generation: Generation) -> String? {
-        if generation != .datasync { return field("X-ZUMO-AUTH") }
-        guard let value = field(.authorization), value.lowercased().hasPrefix("bearer ") else {
-            return nil
-        }
-        return String(value.dropFirst(7))
     }
 }

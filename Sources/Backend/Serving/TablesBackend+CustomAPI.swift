@@ -81,6 +81,8 @@ private struct CountingBytes: Sendable {
         while next < count {
             let piece = (next..<min(next + 64 << 10, count)).map { UInt8($0 % 251) }
             guard stream.write(piece) else {
+                // A cancelled stream refuses every piece, and would call back at once.
+                if stream.isCancelled { return }
                 let rest = CountingBytes(stream, count: count, next: next)
                 return stream.onWritable { rest.fill() }
             }

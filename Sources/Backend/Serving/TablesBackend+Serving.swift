@@ -45,6 +45,13 @@ extension TablesBackend {
         return response
     }
 
+    /// Receives what the operator should know of the storage: it cannot answer, or it answers again. Nil
+    /// drops it.
+    public var onStorageNews: (@Sendable (StorageNews) -> Void)? {
+        get { outage.report }
+        set { outage.report = newValue }
+    }
+
     private func logins(_ call: Call) throws -> Response? {
         verifiesTokens ? verifiedLoginAnswer(call) : try loginAnswer(call)
     }
@@ -72,10 +79,12 @@ extension TablesBackend {
             }
             if let refusal = try refusal(call) { return answerer(call, nil).refused(refusal) }
             let decision = try decide(call, keeping: keeping)
+            outage.ended()
             return answerer(call, decision.table).response(decision.outcome)
         } catch let problem as TooMuchWork {
             return answerer(call, nil).refused(Refusal(400, problem.description))
-        } catch is StorageUnavailable {
+        } catch let problem as StorageUnavailable {
+            outage.began(problem.reason)
             return answerer(call, nil).unavailable()
         } catch {
             onFailure?("\(error)")
@@ -139,9 +148,7 @@ extension TablesBackend {
 
     private func tokenRefusal(_ call: Call) throws -> Refusal? {
         guard let token = call.token(profile.generation), try !isGood(token) else { return nil }
-        return profile.isNode
-            ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
-            : Refusal(401, "Unauthorized")
+        return .badToken(profile)
     }
 
     /// The first generation looks at the version of custom APIs too.

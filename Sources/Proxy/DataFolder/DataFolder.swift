@@ -43,14 +43,17 @@ package struct DataFolder: Sendable, Hashable {
         }
     }
 
-    /// Removes the stores, what is remembered of users, and the demo's backend. Lock and operator token stay.
+    /// Removes the stores, those that were put aside too, what is remembered of users, and the demo's backend. Lock and operator token stay.
     package func empty() throws(StartProblem) {
         do {
-            if Files.exists("\(path)/stores") { try Files.removeFolder("\(path)/stores") }
+            for folder in ["\(path)/stores", replacedStores] where Files.exists(folder) {
+                try Files.removeFolder(folder)
+            }
         } catch {
             throw StartProblem("\(error)")
         }
         Files.remove(tokensFile)
+        Files.remove(ownersFile)
         Files.remove(cookiesFile)
         forgetSignIns()
         for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }

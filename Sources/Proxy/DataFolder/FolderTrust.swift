@@ -43,6 +43,15 @@ extension DataFolder {
                 + "makes it for you alone."
     }
 
+    /// What to do where the stores cannot be opened or written.
+    package var adviceToOpen: String {
+        let stores = Self.quoted("\(path)/stores")
+        return
+            "Give their user back the right to write: chmod -R u+rwX \(stores). Where a file belongs to "
+            + "another user: sudo chown -R --reference=\(Self.quoted(path)) \(stores). Where the disk is "
+            + "mounted read-only, mount it for writing."
+    }
+
     private func adviceOnForeignEntry(_ entry: String, _ owner: UInt32) -> String {
         isUnderstudys
             ? "Look what it is, then remove it or take it over: sudo chown \(owner) "

@@ -13,16 +13,27 @@ package struct Identity: Sendable, Hashable {
     /// The owner of a token that the backend has accepted. It is named by the issuer, with the claim `sub`,
     /// else the claim `uid`, else the login's user id, else the token's fingerprint.
     init(_ token: Token, userID: String? = nil) {
+        let issuer = token.claims?["iss"]?.string ?? ""
+        if let (kind, subject) = Self.subject(token, userID) {
+            self.init(issuer: issuer, kind: kind, subject: subject)
+        } else {
+            self.init(issuer: issuer, kind: "token", subject: token.fingerprint)
+        }
+    }
+
+    /// The id that the backend gives the owner of a token; nil if nothing says it.
+    static func user(_ token: Token, userID: String?) -> String? {
+        Self.subject(token, userID)?.text
+    }
+
+    private static func subject(_ token: Token, _ userID: String?) -> (kind: String, text: String)?
+    {
         let claims = token.claims
-        let issuer = claims?["iss"]?.string ?? ""
         let given = [
             ("sub", claims?["sub"]?.string), ("uid", claims?["uid"]?.string), ("user", userID),
         ]
-        for case (let kind, let subject?) in given where !subject.isEmpty {
-            self.init(issuer: issuer, kind: kind, subject: subject)
-            return
-        }
-        self.init(issuer: issuer, kind: "token", subject: token.fingerprint)
+        for case (let kind, let text?) in given where !text.isEmpty { return (kind, text) }
+        return nil
     }
 
     /// The identity with a stored key.

@@ -48,6 +48,9 @@ final class KnownTokens: Sendable {
     /// The identity that a token belongs to; nil if the backend has not accepted the token.
     func owner(of token: Token) -> Identity? { find(token)?.known.identity }
 
+    /// The keys of all identities that have a token.
+    var owners: Set<String> { kept.read { Set($0.tokens.values.map(\.identity.key)) } }
+
     /// The entry of a token, and its claim `exp`; nil if the backend has not accepted the token. Never
     /// waits for the file.
     func find(_ token: Token) -> (known: KnownToken, expiresAt: Instant?)? {
@@ -106,6 +109,18 @@ final class KnownTokens: Sendable {
                 kept.tokens[fingerprint]?.isSignedOut = true
             }
             return true
+        }
+    }
+
+    /// Removes all tokens of an identity, those of a user who has signed out too: its store goes to another
+    /// user. The backend says at the next request of each whose it is. They are removed on disk after
+    /// ``save()``.
+    func forget(_ identity: Identity) {
+        kept.change { kept in
+            let count = kept.tokens.count
+            kept.tokens = kept.tokens.filter { $0.value.identity != identity }
+            kept.order = kept.order.filter { kept.tokens[$0] != nil }
+            return kept.tokens.count != count
         }
     }
 

@@ -55,7 +55,7 @@ enum Metric: String, CaseIterable {
     var help: String {
         switch self {
         case .buildInfo: "The version of this program."
-        case .backendUp: "Whether the backend can be reached."
+        case .backendUp: "Whether the backend can be used: 1 while it gives lists, else 0."
         case .requestDuration:
             "How long the requests of syncing to the backend took, by what they came to."
         case .clientRequestDuration:
@@ -72,7 +72,7 @@ enum Metric: String, CaseIterable {
         case .retries: "How often an operation was sent again."
         case .ledgerImbalance: "1 when the ledger does not balance, which is an alarm."
         case .syncStalls: "How often syncing stood still and was started again."
-        case .lastSync: "When the last sync ended well."
+        case .lastSync: "When the last sync since the start ended that pulled every table."
         case .tableItems: "Rows of each table."
         case .pullsFailing: "1 for a table whose pulls fail, else 0."
         case .rowsSetAside: "Rows of the backend that are not here, since they cannot be taken."

@@ -71,23 +71,25 @@ extension OperatorAPI {
                 try await tenant.store.operations(OperationFilter(), after: nil, limit: 1)
             }
             return row(
-                known, open: status.queue.open, items: status.tables.reduce(0) { $0 + $1.items },
+                known, status.queue, items: status.tables.reduce(0) { $0 + $1.items },
                 oldest: first.items.first?.createdAt)
         case .closed(let summary):
             return row(
-                known, open: summary.ledger.queue.open,
+                known, summary.ledger.queue,
                 items: summary.tables.reduce(0) { $0 + $1.items }, oldest: summary.oldestAt)
         case .unexamined, .failed:
-            return row(known, open: nil, items: nil, oldest: nil)
+            return row(known, nil, items: nil, oldest: nil)
         }
     }
 
     private func row(
-        _ known: TenantRegistry.Known, open: Int?, items: Int?, oldest: Instant?
+        _ known: TenantRegistry.Known, _ queue: QueueCounts?, items: Int?, oldest: Instant?
     ) -> JSONValue {
         .members(
             ("identity", .string(known.identity)), ("state", .string(known.word)),
-            ("openOperations", .number(open)), ("oldestAt", .time(oldest)),
+            ("openOperations", .number(queue?.open)),
+            ("conflicts", .number(queue?.conflict)), ("quarantined", .number(queue?.quarantined)),
+            ("oldestAt", .time(oldest)),
             ("items", .number(items)),
             ("bytes", .number(Files.size(folder.storePath(known.identity)))))
     }

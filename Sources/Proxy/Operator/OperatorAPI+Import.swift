@@ -52,15 +52,21 @@ extension OperatorAPI {
             // A provisional id of an integer table is valid only in its store.
             let kept = (id?.number ?? 0) < 0 ? nil : id
             return .insert(
-                ItemBody(id: kept, columns: try columns(change["columns"], name: "columns")))
+                ItemBody(id: kept, columns: try columns(change, "columns")))
         case "update":
-            return .update(try named(id), try columns(change["columns"], name: "columns"))
+            return .update(try named(id), try columns(change, "columns"))
         case "replace":
-            return .replace(try named(id), try columns(change["columns"], name: "columns"))
+            return .replace(try named(id), try columns(change, "columns"))
         case "delete": return .delete(try named(id))
         case "undelete": return .undelete(try named(id))
         default: throw .invalid("kind must be insert, update, replace, delete or undelete.")
         }
+    }
+
+    /// The user's columns of the object `name`. They are never those of the system: a name such as `version`
+    /// is a column of a backend of another generation.
+    private static func columns(_ value: JSONValue, _ name: String) throws(Problem) -> Columns {
+        try columns(value[name], name: name, without: ["id"])
     }
 
     private static func named(_ id: ItemID?) throws(Problem) -> ItemID {
@@ -146,7 +152,7 @@ extension OperatorAPI {
     private static func row(_ value: JSONValue, _ name: String) throws(Problem) -> Columns? {
         switch value[name] {
         case nil, .null: return nil
-        case let row: return try columns(row, name: name)
+        case _?: return try columns(value, name)
         }
     }
 }

@@ -95,7 +95,7 @@ extension OperatorAPI {
     func edit(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let revision = try call.revision()
-        let columns = try Self.columns(call.body["columns"], name: "columns")
+        let columns = try await editedColumns("columns", call, tenant)
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.edit(call.parameter("id"), revision: revision, columns: columns)
         }
@@ -202,7 +202,7 @@ extension OperatorAPI {
             }
             resolution = choice
         } else {
-            resolution = .edited(try Self.columns(call.body["item"], name: "item"))
+            resolution = .edited(try await editedColumns("item", call, tenant))
         }
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.resolve(call.parameter("id"), revision: revision, resolution)
@@ -237,12 +237,34 @@ extension OperatorAPI {
         return states
     }
 
-    /// The user columns of an object; its system columns are ignored.
-    static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
+    /// The user columns of the object `name` in a body; its system columns are ignored. A name such as
+    /// `createdAt` is a user column where the item of the call's operation has a column of its own with it,
+    /// which backends of other generations allow.
+    private func editedColumns(
+        _ name: String, _ call: OperatorCall, _ tenant: Tenant
+    ) async throws(Problem) -> Columns {
+        var ignored = Self.systemColumns
+        if case .object(let members) = call.body[name],
+            members.contains(where: { ignored.contains($0.name) })
+        {
+            let detail = try await mappingErrors { () throws(StoreError) in
+                try await tenant.store.operation(call.parameter("id"))
+            }
+            for row in [detail?.base, detail?.mine, detail?.server] {
+                ignored.subtract(row.map { Columns(stored: $0.text).names } ?? [])
+            }
+        }
+        return try Self.columns(call.body[name], name: name, without: ignored)
+    }
+
+    /// The columns of an object without the ignored ones.
+    static func columns(
+        _ value: JSONValue?, name: String, without ignored: Set<String>
+    ) throws(Problem) -> Columns {
         guard case .object(let members) = value else {
             throw .invalid("\(name) must be an object with the columns.", pointer: "/\(name)")
         }
-        let own = members.filter { !systemColumns.contains($0.name) }
+        let own = members.filter { !ignored.contains($0.name) }
         do {
             return try Columns(parsing: JSONValue.object(own).text)
         } catch {

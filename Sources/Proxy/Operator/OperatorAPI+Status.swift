@@ -10,6 +10,7 @@ extension OperatorAPI {
             try await tenant.engine.status()
         }
         let current = await tenant.engine.runs().first { $0.state == .running }
+        let all = await warnings + status.warnings
         return .json(
             .members(
                 ("identity", .string(tenant.identity)), ("version", .string(Version.text)),
@@ -24,7 +25,7 @@ extension OperatorAPI {
                 ("wantedTables", .array(wantedTables.map { .string($0.text) })),
                 ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
                 ("currentRun", current.map { .run($0, identity: tenant.identity) } ?? .null),
-                ("warnings", .array((warnings + status.warnings).map { .string($0) })),
+                ("warnings", .array(all.map { .string($0) })),
                 ("rejectedRequests", .number(rejections.total)),
                 ("identities", .array(tenants.identities.map { .string($0) }))))
     }

@@ -187,15 +187,25 @@ extension OperatorAPI {
         return found
     }
 
+    /// One row. Columns of the user's with the names of system columns come beside the item, so that no
+    /// name is in it twice.
     private static func row(_ item: Item, _ operation: OperationSummary?) -> JSONValue {
         var members: [JSONValue.Member] = [.init("id", .string(item.id.text))]
-        members += item.columns.all.map { .init($0.name, $0.value.value) }
+        var own: [JSONValue.Member] = []
+        for column in item.columns.all {
+            let member = JSONValue.Member(column.name, column.value.value)
+            if SystemProperty(named: column.name, in: .mobileApps) == nil {
+                members.append(member)
+            } else {
+                own.append(member)
+            }
+        }
         members += [
             .init("createdAt", .time(item.createdAt)), .init("updatedAt", .time(item.updatedAt)),
             .init("version", .string(item.version)), .init("deleted", .bool(item.deleted)),
         ]
         return .members(
-            ("item", .object(members)),
+            ("item", .object(members)), ("ownColumns", own.isEmpty ? .null : .object(own)),
             ("state", .string(state(operation).rawValue)),
             ("operationState", .text(operation?.state.rawValue)),
             ("operationId", .text(operation?.id)), ("reason", .text(operation?.reason)))

@@ -33,7 +33,11 @@ struct OperatorAPI: Sendable {
 
     /// Warnings for the operator about the settings and the stores.
     var warnings: [String] {
-        startWarnings + tenants.warnings + rules.snapshot.warnings(loginUsers: loginUsers)
+        get async {
+            let waiting = await tenants.waitingWarnings()
+            return startWarnings + tenants.warnings + waiting
+                + rules.snapshot.warnings(loginUsers: loginUsers)
+        }
     }
 
     /// Answers a request that the guard has passed.

@@ -48,4 +48,35 @@ extension TenantRegistry {
             return Known(identity: identity, state: state)
         }
     }
+
+    /// Warnings about stores with open operations that were bound to another backend, and whose users have
+    /// not signed in there.
+    func waitingWarnings() async -> [String] {
+        let waiting = owners.waiting
+        if waiting.isEmpty { return [] }
+        // The number is nil of a store that was not looked at.
+        var found: [(store: String, open: Int?)] = []
+        for known in overview where waiting.contains(known.identity) {
+            let open: Int?
+            switch known.state {
+            case .open(let tenant): open = (try? await tenant.engine.status())?.queue.open
+            case .closed(let summary): open = summary.ledger.queue.open
+            case .unexamined, .failed: open = nil
+            }
+            if open != 0 { found.append((known.identity, open)) }
+        }
+        guard let first = found.first else { return [] }
+        let all = found.reduce(0) { $0 + ($1.open ?? 0) }
+        let names = found.prefix(Limits.namedStores).map { one in
+            "\(one.store) (\(one.open.map { "\($0)" } ?? "not looked at"))"
+        }
+        let more = found.count > names.count ? " and others" : ""
+        let changes = all > 0 ? "\(all) changes wait" : "Changes may wait"
+        return [
+            "\(changes) until their users sign in at this backend: "
+                + "\(names.joined(separator: ", "))\(more). A user who gets another identity there "
+                + "needs your word: start once with --rebind --identity \(first.store)=USER, where USER "
+                + "is the user's id at this backend, or the identity that the user already has here."
+        ]
+    }
 }

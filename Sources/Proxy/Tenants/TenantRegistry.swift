@@ -30,7 +30,8 @@ final class TenantRegistry: Sendable {
     let isRunning = Atomic(false)
     let isTrimming = Atomic(false)
     let tokens: KnownTokens
-    /// Writes the file of ``tokens``.
+    let owners: StoreOwners
+    /// Writes the files of ``tokens`` and ``owners``.
     private let tokenExecutor: BlockingExecutor
     /// Opens and closes stores, one after another.
     let executor = BlockingExecutor(worker: 0)
@@ -52,7 +53,7 @@ final class TenantRegistry: Sendable {
     ///   - others: the other identities that have a store, with their index entries.
     init(
         anonymous: Tenant, others: [String: OpenStores.Closed], index: StoreIndex,
-        tokens: KnownTokens,
+        tokens: KnownTokens, owners: StoreOwners,
         tokenExecutor: BlockingExecutor, work: BackgroundWork, graceSeconds: Int64,
         clock: SystemClock,
         factory: Factory
@@ -60,6 +61,7 @@ final class TenantRegistry: Sendable {
         self.anonymous = anonymous
         self.index = index
         self.tokens = tokens
+        self.owners = owners
         self.tokenExecutor = tokenExecutor
         self.work = work
         self.graceSeconds = graceSeconds
@@ -210,13 +212,21 @@ final class TenantRegistry: Sendable {
         // A renewed token that does not name its owner has the owner of the earlier one.
         let isUnnamed = token.claims == nil && userID == nil
         let renewed = isUnnamed ? earlier.flatMap(tokens.owner(of:)) : nil
-        let identity = renewed ?? Identity(token, userID: userID)
+        let identity = storeOwner(
+            renewed ?? Identity(token, userID: userID),
+            user: renewed == nil ? Identity.user(token, userID: userID) : nil)
         let tenant = try await open(identity.key)
+        owners.signedIn(identity.key)
         tokens.learn(token, of: identity, byLogin: byLogin)
         tenant.signedIn(token, isFresh: true)
         // A remembered sign-in is on disk before the client gets the answer.
         if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return tenant
+    }
+
+    /// The identity whose store a user has: their own, or that of a store by the operator's word.
+    private func storeOwner(_ own: Identity, user: String?) -> Identity {
+        owners.identity(of: own, user: user, hasStore: knows(own.key))
     }
 
     /// Removes all tokens of a user who has signed out. The user's queue waits for a sign-in. If that
@@ -228,12 +238,13 @@ final class TenantRegistry: Sendable {
         _ = await keepTokens()
     }
 
-    /// Returns when ``tokens`` is on disk, and all earlier work of the executor is done. Concurrent callers
-    /// share a write.
+    /// Returns when ``owners`` and ``tokens`` are on disk, and all earlier work of the executor is done.
+    /// Concurrent callers share a write.
     /// - Returns: why it cannot be written; the changes then hold until the process ends. Nil on success.
     func keepTokens() async -> FileFailure? {
-        await tokenExecutor.value { [tokens] () -> FileFailure? in
+        await tokenExecutor.value { [owners, tokens] () -> FileFailure? in
             do throws(FileFailure) {
+                try owners.save()
                 try tokens.save()
                 return nil
             } catch {

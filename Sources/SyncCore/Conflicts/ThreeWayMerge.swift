@@ -65,14 +65,21 @@ extension Columns {
     /// matches if exactly one column has such a name.
     func value(_ name: String) -> JSONText {
         if let value = self[name] { return value }
-        let lowered = name.lowercased()
-        let alike = all.filter { $0.name.lowercased() == lowered }
+        let key = ExactName(lowercasing: name)
+        let alike = all.filter { ExactName(lowercasing: $0.name) == key }
         return alike.count == 1 ? alike[0].value : .null
     }
 
     /// Whether every column of `sent` has the same value in this row.
     func holds(_ sent: Columns) -> Bool {
         sent.all.allSatisfy { value($0.name).isSame(as: $0.value) }
+    }
+
+    /// These columns in their order, each with its value's text in `others` where they have it.
+    func written(as others: Columns) -> Columns {
+        guard self != others else { return self }
+        let texts = Columns(others.all)
+        return Columns(all.map { Columns.Column($0.name, texts[$0.name] ?? $0.value) })
     }
 
     /// These columns, plus the columns of `others` whose names are missing here.

@@ -55,7 +55,7 @@ public struct EngineStatus: Sendable, Hashable {
     public var ledger: Ledger
     /// Every table.
     public var tables: [TableStatus]
-    /// When the last sync completed.
+    /// When the last sync since the start ended that pulled every table.
     public var lastSync: Instant?
     /// When the next sync is due.
     public var nextSync: Instant?

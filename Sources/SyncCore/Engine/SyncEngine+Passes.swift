@@ -51,7 +51,7 @@ extension SyncEngine {
             let waiting = try await store.read { try $0.dueOperations.waiting() }
             return end(
                 current?.run ?? running.run,
-                waiting: store.has(.explicitSyncLeavesWaiting) ? (0, nil) : waiting)
+                waiting: store.has(.explicitSyncLeavesWaiting) ? (0, nil, nil) : waiting)
         } catch {
             scheduler.pausePushes(now: clock.uptime())
             return (.failed, error.description)
@@ -294,6 +294,7 @@ extension SyncEngine {
             isProven = false
             scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
             scheduler.pausePushes(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
+            current?.loggedReason = failure.reason
             return (.completeWithErrors, failure.reason)
         case .backend(let failure):
             fail(failure)
@@ -312,15 +313,25 @@ extension SyncEngine {
     }
 
     /// - Parameter waiting: the number of operations that are to be tried again, and why the first waits.
-    private func end(_ run: Run, waiting: (count: Int, reason: String?)) -> (Run.State, String?) {
+    private func end(
+        _ run: Run, waiting: (count: Int, reason: String?, status: Int?)
+    ) -> (Run.State, String?) {
         let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
-        if let error = run.pull.compactMap(\.error).first { return (.completeWithErrors, error) }
+        if let error = run.pull.compactMap(\.error).first {
+            current?.loggedReason = error
+            return (.completeWithErrors, error)
+        }
         if refused > 0 {
             let changes = refused == 1 ? "1 change needs" : "\(refused) changes need"
-            return (.completeWithErrors, "\(changes) a decision.")
+            let reason = "\(changes) a decision."
+            current?.loggedReason = reason
+            return (.completeWithErrors, reason)
         }
         if waiting.count > 0 {
             let changes = waiting.count == 1 ? "1 change waits" : "\(waiting.count) changes wait"
+            // The reason of an operation may be the backend's text, which the log does not repeat.
+            let answer = waiting.status.map { "the backend answered \($0)" } ?? "no answer came"
+            current?.loggedReason = "\(changes) to be tried again: \(answer)."
             let reason = waiting.reason.map { " " + $0 } ?? ""
             return (.completeWithErrors, "\(changes) to be tried again.\(reason)")
         }

@@ -13,6 +13,8 @@ struct CurrentRun: Sendable {
     var isExplicit = false
     /// Whether it pushes nothing more.
     var isEnding = false
+    /// Why it completed with errors, without any text of the backend.
+    var loggedReason: String?
 }
 
 extension SyncEngine {
@@ -221,18 +223,19 @@ extension SyncEngine {
     private func execute(_ running: CurrentRun) async -> Run {
         await save(running.run)
         let end = await passes(running)
+        let loggedReason = current?.loggedReason
         current?.isEnding = true
         var run = current?.run ?? running.run
         (run.state, run.reason) = end
         run.progress = nil
         run.endedAt = clock.now()
-        if run.kind == .sync, run.state == .complete || run.state == .completeWithErrors {
-            lastSync = run.endedAt
-        }
+        if run.pulledEveryTable { lastSync = run.endedAt }
         await save(run)
         current = nil
         close(run)
-        log.log(level: run.logLevel, "run ended", metadata: run.logged(store.identity))
+        log.log(
+            level: run.logLevel, "run ended",
+            metadata: run.logged(store.identity, reason: loggedReason))
         return run
     }
 
@@ -257,6 +260,15 @@ extension SyncEngine {
     }
 }
 
+extension Run {
+    /// Whether it is a sync that came to its end and copied every table. Operations may still wait, or need a
+    /// decision.
+    fileprivate var pulledEveryTable: Bool {
+        kind == .sync && (state == .complete || state == .completeWithErrors)
+            && pull.allSatisfy { $0.error == nil }
+    }
+}
+
 // What the log says of a run. It names no item and no row, and repeats no text of the backend.
 extension Run {
     /// `notice` where a person may have to do something.
@@ -269,12 +281,13 @@ extension Run {
     }
 
     /// The fields of the line.
-    func logged(_ identity: String) -> Logger.Metadata {
+    /// - Parameter reason: why it completed with errors, without any text of the backend.
+    func logged(_ identity: String, reason loggedReason: String?) -> Logger.Metadata {
         var fields: Logger.Metadata = [
             "run": "\(id)", "kind": "\(kind)", "state": "\(state)", "identity": "\(identity)",
         ]
         // A run that completed with errors has the reason of an operation, which may be the backend's text.
-        let cause = state == .completeWithErrors ? pull.compactMap(\.error).first : reason
+        let cause = state == .completeWithErrors ? loggedReason : reason
         if let cause { fields["reason"] = "\(cause)" }
         if let push {
             fields["sent"] = .stringConvertible(push.sent)

@@ -8,6 +8,38 @@ struct AssignedIDs {
     private var queue: OperationQueue { transaction.queue }
     private var tables: TableRecords { transaction.tables }
 
+    /// Takes the id of the row with which the backend answered an insert.
+    ///
+    /// An item that is here already may have that id. It is the inserted row if a pull brought it after the
+    /// insert was written, it shows everything that was sent, and no other insert has it. Every other item is
+    /// another writer's: an alias would hide the insert and send later changes to that item.
+    ///
+    /// - Returns: false if the backend answered with another item; nothing is changed then.
+    func adopt(
+        _ row: RemoteRow, for insert: TableOperation, _ table: TableRecord
+    ) throws -> Bool {
+        if let other = try items.row(table, exactly: row.id), other.known != nil {
+            guard row.columns.holds(insert.changes), try !items.isClaimed(row.id, insert),
+                try hasCome(other, since: insert, table)
+            else { return false }
+        }
+        return try remap(insert, to: row.id, table)
+    }
+
+    /// Whether an item came after an insert was written: the backend gave its integer id after the highest
+    /// one at the time of the request, or its row in the store is the newer one.
+    private func hasCome(
+        _ other: ItemRow, since insert: TableOperation, _ table: TableRecord
+    ) throws -> Bool {
+        if let number = other.id.number, let highest = insert.highestID { return number > highest }
+        // An insert over a tombstone keeps the tombstone's row, which is older than the insert.
+        guard let theirs = other.rowID,
+            let own = try items.row(table, exactly: insert.itemID), let mine = own.rowID,
+            own.createdAt == insert.createdAt.milliseconds
+        else { return false }
+        return theirs > mine
+    }
+
     /// Gives an item and its open operations the id that the backend assigned to its insert.
     ///
     /// 1. The row and the operations take the new id. The old id becomes an alias, with which clients still
@@ -119,8 +151,9 @@ extension Columns {
     }
 
     fileprivate mutating func rename(_ old: ItemID, to new: ItemID, in column: String) -> Bool {
+        let key = ExactName(lowercasing: column)
         guard names(old, in: column),
-            let name = all.first(where: { $0.name.lowercased() == column.lowercased() })?.name
+            let name = all.first(where: { ExactName(lowercasing: $0.name) == key })?.name
         else { return false }
         let isText = self[name]?.string != nil
         self[name] = isText ? .string(new.text) : new.json

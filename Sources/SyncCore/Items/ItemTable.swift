@@ -82,7 +82,8 @@ struct ItemTable {
     ///
     /// Both are the store's own and change together, with what a client can see of the row: a push
     /// that the backend took as it was, and a pulled row with nothing new in it, are invisible. Such a
-    /// row is shown as before, also where the backend writes null for a column that it has not.
+    /// row has the columns that it had, also where the backend writes null for a further one, and the
+    /// backend's texts of their values: `1.1` for `1.10`.
     func restamp(_ row: inout ItemRow, from before: ItemRow) throws {
         let isVisible =
             transaction.has(.pushIsVisible) || before.rowID == nil || before.deleted != row.deleted
@@ -91,7 +92,7 @@ struct ItemTable {
             row.version = transaction.ids.version()
             row.stamp = try counters.nextStamp(row.tableID)
         } else {
-            row.columns = before.columns
+            row.columns = before.columns.written(as: row.columns)
         }
         try save(&row)
     }

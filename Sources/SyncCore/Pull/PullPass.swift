@@ -42,7 +42,7 @@ struct PullPass: Sendable {
             try await pullPages(&begun)
             state = begun
             if let error = begun.report.error {
-                if begun.stop == nil { try await noteFailure(error) }
+                if begun.isAboutTable(remote.credential) { try await noteFailure(error) }
                 if store.has(.failedPullCompletes) { state = try await finish(begun) }
             } else if begun.plan.isAtEnd {
                 state = try await finish(begun)

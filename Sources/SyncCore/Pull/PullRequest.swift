@@ -76,7 +76,9 @@ public struct PullQuery: Sendable, Hashable {
         filter =
             isBlank ? nil : try Expression(parsing: condition, generation: .mobileApps)
         self.parameters = parameters
-        let text = try filter?.text(dialect: .v3, names: .mobileApps) ?? ""
+        // What this dialect cannot say is told apart by the condition's own words.
+        let text =
+            filter.map { (try? $0.text(dialect: .v3, names: .mobileApps)) ?? condition } ?? ""
         key = ([text] + parameters).joined(separator: "&")
     }
 

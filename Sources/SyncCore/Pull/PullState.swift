@@ -17,6 +17,12 @@ struct PullState: Sendable {
     /// Whether a token is kept, with the items that the query returned.
     var keepsToken: Bool
 
+    /// Whether what ended the pull is about its table: nothing else stopped it, or the table alone asks for a
+    /// sign-in, since without a token other tables may be read.
+    func isAboutTable(_ credential: Credential) -> Bool {
+        stop == nil || stop == .signIn && credential == .none
+    }
+
     /// Whether items that were not received are removed at the end, because the backend does not have them.
     var removesUnseen: Bool {
         !plan.isUnsure && (plan.collectsIDs || plan.paging == .full && keepsToken)

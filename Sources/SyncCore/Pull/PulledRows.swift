@@ -39,8 +39,9 @@ struct PulledRows {
     ///
     /// 1. If the row's push outcome was committed after the page was requested, the row is skipped.
     ///    Versions and clocks give no order.
-    /// 2. If version, updatedAt and columns are equal, nothing changes. Equal versions are not enough: a
-    ///    backend that is restored from an older backup issues a version a second time.
+    /// 2. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
+    ///    `1.10`). Equal versions are not enough: a backend that is restored from an older backup issues a
+    ///    version a second time.
     /// 3. If the item has local changes, the row is only stored as the server's side.
     /// 4. Otherwise the row becomes the item.
     ///
@@ -58,7 +59,10 @@ struct PulledRows {
             return row.deleted ? .deleted : .inserted
         }
         if row.settledAt > change { return .skipped }
-        if isSame(row, server) { return .unchanged }
+        if isSame(row, server) {
+            try takeTexts(of: server, &row)
+            return .unchanged
+        }
         let before = row
         if row.pending != nil, !transaction.has(.pullOverwrites) {
             row.shadow = server.columns
@@ -96,6 +100,15 @@ struct PulledRows {
         row.columns = server.columns ?? row.columns
         row.deleted = server.isDeleted
         row.createdAt = row.createdAt ?? server.createdAt?.milliseconds
+    }
+
+    /// Takes the backend's texts of the values of an item without local changes.
+    private func takeTexts(of server: ServerSide, _ row: inout ItemRow) throws {
+        guard row.pending == nil, let theirs = server.columns, row.visible != nil else { return }
+        let columns = row.columns.written(as: theirs)
+        guard columns != row.columns else { return }
+        row.columns = columns
+        try items.save(&row)
     }
 
     private func isSame(_ row: ItemRow, _ server: ServerSide) -> Bool {

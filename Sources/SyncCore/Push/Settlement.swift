@@ -49,7 +49,8 @@ struct Settlement {
             guard !subject.hasMerged else {
                 return wait(reason, until: backoff(attempts), maybeApplied: false)
             }
-            return .rebased(onto: row, reason: "The table's policy keeps the local change.")
+            return .rebased(
+                onto: row, reason: "The table's policy keeps the local change.", overwrites: true)
         }
     }
 

@@ -11,8 +11,8 @@ enum SettledOutcome: Sendable {
     case unknown(reason: String, until: Instant?, isRetryAfter: Bool = false)
     /// Rewrite the operation to start from the backend's present row; due at once. Used for a merge of
     /// different columns, and where a policy keeps the local change. If the row is nil, the operation
-    /// becomes an insert.
-    case rebased(onto: RemoteRow?, reason: String)
+    /// becomes an insert. `overwrites`: a policy lets the local change win over the backend's.
+    case rebased(onto: RemoteRow?, reason: String, overwrites: Bool = false)
     /// A person decides. A nil or deleted row means that the backend has none.
     case conflict(server: RemoteRow?, reason: String)
     /// The backend refuses the operation.
@@ -60,12 +60,11 @@ struct Settling {
         if case .applied(let remote?, _) = outcome, remote.id != operation.itemID,
             operation.kind == .insert
         {
-            if try assignedIDs.remap(operation, to: remote.id, table) {
+            if try assignedIDs.adopt(remote, for: operation, table) {
                 operation.itemID = remote.id
             } else {
                 outcome = .quarantined(
-                    reason:
-                        "The backend answered with \(remote.id), an item that has changes here.",
+                    reason: "The backend answered with \(remote.id), another item that is here.",
                     maybeApplied: true)
             }
         }
@@ -99,8 +98,8 @@ struct Settling {
         case .unknown(let reason, let until, let isRetryAfter):
             try wait(&operation, .unknown, reason, until, maybeApplied: true)
             if isRetryAfter { try forbidEarlierAttempt(operation) }
-        case .rebased(let remote, let reason):
-            try rebased(&operation, &row, remote, reason, table)
+        case .rebased(let remote, let reason, let overwrites):
+            try rebased(&operation, &row, remote, reason, overwrites: overwrites, table)
         case .conflict(let remote, let reason):
             try conflict(&operation, &row, remote, reason, table)
         case .quarantined(let reason, let maybeApplied):
@@ -191,15 +190,15 @@ struct Settling {
 
     private func rebased(
         _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
-        _ reason: String, _ table: TableRecord
+        _ reason: String, overwrites: Bool, _ table: TableRecord
     ) throws {
-        let before = row.visible
+        let server = try tables.side(remote, in: table)
+        // My values win, so `before` in history is the backend's row that is replaced.
+        let before = overwrites ? (server.isLive ? server.columns : nil) : row.visible
         let successors = try queue.successors(of: operation.seq)
         try queue.requeue(&operation, reason)
         row.settledAt = try counters.nextChange()
-        try rebase.move(
-            &row, [operation] + successors, onto: try tables.side(remote, in: table),
-            isDecided: true)
+        try rebase.move(&row, [operation] + successors, onto: server, isDecided: true)
         operation = try queue.operation(seq: operation.seq) ?? operation
         try history.record(
             .merged, actor: .engine, operation, before: before, after: row.visible,

@@ -93,8 +93,9 @@ enum Verdict {
         if subject.kind == .insert, subject.itemID.kind == .integer {
             return .quarantine(reason: "The backend says that such an item exists.")
         }
-        // A row without a version may be an echo of the request's own body.
-        guard subject.kind != .insert, let row, row.version != nil, row.id == subject.itemID else {
+        // The row may be an echo of the request's own body, also beside the present row's version and with
+        // values that the backend changed. A delete sends no row.
+        guard subject.kind == .delete, let row, row.version != nil, row.id == subject.itemID else {
             return .readBack
         }
         return found(subject, row, after: .conflict)

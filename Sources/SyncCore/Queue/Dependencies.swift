@@ -105,7 +105,7 @@ struct Dependencies {
                     let stays =
                         other.kind != .delete
                         && !other.changedColumns.contains {
-                            $0.lowercased() == link.column.lowercased()
+                            ExactName(lowercasing: $0) == ExactName(lowercasing: link.column)
                         }
                     return isLeft && !stays
                 }

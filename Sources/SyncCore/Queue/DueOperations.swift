@@ -83,20 +83,20 @@ struct DueOperations {
         try makeAllDue()
     }
 
-    /// The number of operations that wait to be retried, and the reason of the first.
-    func waiting() throws -> (count: Int, reason: String?) {
+    /// The number of operations that wait to be retried, and the reason and status of the first.
+    func waiting() throws -> (count: Int, reason: String?, status: Int?) {
         let condition =
             "state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL"
         let count = try transaction.integer(
             "SELECT count(*) FROM operations INDEXED BY operations_timed WHERE \(condition)")
-        guard let count, count > 0 else { return (0, nil) }
-        let reason: String?? = try transaction.first(
+        guard let count, count > 0 else { return (0, nil, nil) }
+        let first: (reason: String?, status: Int?)? = try transaction.first(
             """
-            SELECT reason FROM operations INDEXED BY operations_timed WHERE \(condition)
+            SELECT reason, last_status FROM operations INDEXED BY operations_timed WHERE \(condition)
             ORDER BY next_attempt_at LIMIT 1
             """, []
-        ) { $0[0] as String? }
-        return (Int(count), reason ?? nil)
+        ) { (reason: $0[0] as String?, status: $0[1] as Int?) }
+        return (Int(count), first?.reason, first?.status)
     }
 
     /// Whether a waiting operation's last attempt is later than `now`.

@@ -129,9 +129,21 @@ struct LocalWriting {
             try ledger.countCollapsedWrite()
             return .undeleted(row.item)
         }
+        var columns = try tables.respell(columns, in: table)
+        if kind == .replace {
+            columns = columns.filled(from: row.columns.hidden(in: write.generation))
+        }
         return try collapsing.apply(
             ItemEdit(
-                table: table, row: row, chain: chain, kind: kind,
-                columns: try tables.respell(columns, in: table), write: write), rules)
+                table: table, row: row, chain: chain, kind: kind, columns: columns, write: write),
+            rules)
+    }
+}
+
+extension Columns {
+    /// The user's columns that a client of a generation cannot see or write, because the generation has
+    /// system properties of the same names. A replacement keeps them.
+    fileprivate func hidden(in generation: Generation) -> Columns {
+        Columns(all.filter { SystemProperty(named: $0.name, in: generation) != nil })
     }
 }

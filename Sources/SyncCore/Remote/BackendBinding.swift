@@ -25,6 +25,9 @@ struct BackendBinding {
     /// The address of the backend that the store belongs to; nil if none was bound yet.
     func boundAddress() throws -> String? { try text(Self.addressKey) }
 
+    /// Whether the bound backend ever gave a list.
+    func isProven() throws -> Bool { try text(Self.provenKey) != nil }
+
     /// Records that the bound backend gave a list, and its generation.
     func noteProven(_ generation: Generation) throws {
         if try text(Self.provenKey) == nil { try set(Self.provenKey, "1") }

@@ -114,9 +114,16 @@ extension ForwardedRead {
         case (.conflict, _), (.missing, _), (.unauthorized, _), (.rejected, _), (.failed, _),
             (.unusable, _):
             guard let response = exchange.response else { return nil }
-            return .refused(
-                response, reason: Prover.failure(exchange.answer, table).reason, spoken: spoken)
+            return .refused(response, reason: reason(exchange.answer), spoken: spoken)
         }
+    }
+
+    /// Why the backend refuses, for a client that cannot read the backend's own answer: the backend's
+    /// sentence, where it gave one.
+    private func reason(_ answer: RemoteAnswer) -> String {
+        let reason = Prover.failure(answer, table).reason
+        guard case .rejected(_, let text) = answer, !text.isEmpty else { return reason }
+        return "\(reason) The backend says: \(text)"
     }
 }
 

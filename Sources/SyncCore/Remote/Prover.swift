@@ -97,7 +97,9 @@ struct Prover: Sendable {
             return .proven(generation)
         }
         if page.isDatasync { return .proven(.datasync) }
-        let hasPlainNames = page.rows.first.map { $0.columns["updatedAt"] != nil } ?? false
+        // A table of Mobile Services may have a column of its own with that name, beside its system's.
+        let hasPlainNames =
+            page.rows.first.map { $0.updatedAt == nil && $0.columns["updatedAt"] != nil } ?? false
         if generation == .mobileServices, !hasPlainNames { return .proven(.mobileServices) }
         return .proven(.mobileApps)
     }

@@ -7,6 +7,8 @@ public struct StoreContents: Sendable, Hashable {
     public var version: Int
     /// The backend whose work it holds; nil when none was ever asked.
     public var backend: String?
+    /// Whether that backend ever gave a list. Another one can replace it only then with a rebind.
+    public var isBackendProven: Bool
     /// The names of the tables.
     public var tables: [String]
     /// Items that are not deleted, of all tables.
@@ -56,6 +58,7 @@ struct StoreCheck {
     func contents(version: Int) throws -> StoreContents {
         StoreContents(
             version: version, backend: try binding.boundAddress(),
+            isBackendProven: try binding.isProven(),
             tables: try transaction.column("SELECT name FROM tables ORDER BY name_key"),
             items: Int(
                 try transaction.integer("SELECT coalesce(sum(live_items), 0) FROM table_counters")

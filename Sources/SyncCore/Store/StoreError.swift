@@ -91,8 +91,18 @@ extension StoreError {
                     + "with `understudy doctor` before a backup is restored.")
         case .other(let error as StoreError): self = error
         case .other(let error): self = .cannotOpen("The store \(path) cannot be opened: \(error)")
-        case .full, .overBudget, .readOnly, .cannotOpen, .cannotMake, .noFullSynchronisation,
-            .newerVersion, .unknownVersion, .noTemporaryFile, .interrupted, .diskFailed, .sqlite:
+        case .readOnly:
+            self = .readOnly(
+                "The store \(path) cannot be written: its user needs the right to write to the file and "
+                    + "its folder, on a disk that is not mounted read-only. `understudy doctor` says how."
+            )
+        case .cannotOpen:
+            self = .cannotOpen(
+                "The store \(path) cannot be opened: its user needs the right to read and write the file "
+                    + "and its folder. `understudy doctor` says how.")
+        case .full: self = .full("The disk of \(path) is full.")
+        case .overBudget, .cannotMake, .noFullSynchronisation, .newerVersion, .unknownVersion,
+            .noTemporaryFile, .interrupted, .diskFailed, .sqlite:
             self.init(error)
         }
     }

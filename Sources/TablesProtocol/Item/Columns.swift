@@ -98,6 +98,20 @@ public struct Columns: Sendable {
         }
     }
 
+    /// Whether the columns are in memory one by one, not as the text of a store.
+    var isParsed: Bool { if case .columns = storage { true } else { false } }
+
+    /// The columns without those that a client of a generation cannot tell from its system properties of
+    /// the same names.
+    func shown(in generation: Generation) -> Columns {
+        let columns = all
+        let isHidden = { (column: Column) in
+            SystemProperty(named: column.name, in: generation) != nil
+        }
+        guard columns.contains(where: isHidden) else { return self }
+        return Columns(unique: columns.filter { !isHidden($0) })
+    }
+
     /// The value of a column; nil if it is absent. Setting a value keeps the column's position, or appends
     /// the column. Setting nil removes the column.
     public subscript(name: String) -> JSONText? {

@@ -48,7 +48,8 @@ extension ItemBody {
     /// System properties are removed from the columns. Only the version (second generation) and the
     /// version, `updatedAt` and `deleted` (third generation) are kept; the others are ignored, because SDKs
     /// send them where real servers would refuse them.
-    /// - Throws: ``TablesError`` for malformed JSON, a value that is not one object, and an invalid id.
+    /// - Throws: ``TablesError`` for malformed JSON, a value that is not one object, an invalid id, and two
+    ///   spellings of one property.
     public static func parse(
         _ bytes: [UInt8], generation: Generation
     ) throws(TablesError) -> ItemBody {
@@ -61,8 +62,8 @@ extension ItemBody {
 
     /// Parses a JSON Patch: its changes become the columns, its tests are kept separately.
     ///
-    /// 1. The operations apply in order: of several values of a member the last counts, and a test of a
-    ///    member that was set before is decided here.
+    /// 1. The operations apply in order: of several values of a member, in any spelling, the last counts, and
+    ///    a test of a member that was set before is decided here.
     /// 2. `deleted` counts in every generation, because only third generation servers accept a JSON Patch.
     /// - Throws: ``TablesError`` as ``JSONPatch`` and ``parse(_:generation:)`` do, and for a test that
     ///   cannot succeed.
@@ -71,11 +72,16 @@ extension ItemBody {
     ) throws(TablesError) -> ItemBody {
         var set = Columns()
         var tests: [Columns.Column] = []
+        var spellings: [ExactName: String] = [:]
         for operation in try JSONPatch(parsing: bytes).operations {
+            let key = ExactName(lowercasing: operation.name)
             switch operation.action {
-            case .add, .replace, .remove: set[operation.name] = operation.value
+            case .add, .replace, .remove:
+                let name = spellings[key] ?? operation.name
+                spellings[key] = name
+                set[name] = operation.value
             case .test:
-                guard let value = set[operation.name] else {
+                guard let value = spellings[key].flatMap({ set[$0] }) else {
                     tests.append(Columns.Column(operation.name, operation.value))
                     continue
                 }
@@ -96,9 +102,16 @@ extension ItemBody {
     ) throws(TablesError) {
         var body = ItemBody(columns: Columns())
         var kept: [Columns.Column] = []
+        var spellings: [ExactName: String] = [:]
         for column in columns.all {
-            if column.name.utf8.count == 2, column.name.lowercased() == "id" {
-                body.id = try Self.id(column)
+            let key = ExactName(lowercasing: column.name)
+            // Nothing says which of the two values is meant.
+            if let other = spellings.updateValue(column.name, forKey: key) {
+                throw .badRequest(
+                    "'\(other)' and '\(column.name)' are one property. Send it once.")
+            }
+            if key.text == "id" {
+                body.id = try Self.id(column, generation)
             } else if let property = SystemProperty(named: column.name, in: generation) {
                 body.take(property, column.value, generation)
                 if takesDeleted, property == .deleted { body.deleted = column.value.value.bool }
@@ -127,8 +140,11 @@ extension ItemBody {
         }
     }
 
-    private static func id(_ column: Columns.Column) throws(TablesError) -> ItemID? {
-        guard column.name == "id" else {
+    /// The id in a body. Servers of the first generation know one spelling of its name, later ones all.
+    private static func id(
+        _ column: Columns.Column, _ generation: Generation
+    ) throws(TablesError) -> ItemID? {
+        guard column.name == "id" || generation != .mobileServices else {
             throw .badRequest("Item identifiers can only be specified via the 'id' property.")
         }
         switch column.value.value {

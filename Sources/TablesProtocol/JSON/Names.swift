@@ -1,23 +1,41 @@
-/// The names of one object with their indexes from 0. Names are compared byte for byte, as in JSON; Swift's
-/// strings compare by canonical equivalence.
-struct NameTable {
-    private struct Name: Hashable {
-        let text: String
+/// A name that is compared and ordered byte for byte, as in JSON. Swift's strings compare by canonical
+/// equivalence: to them `é` as one character and as `e` with an accent are equal.
+package struct ExactName: Sendable, Hashable, Comparable {
+    /// The name.
+    package let text: String
 
-        static func == (left: Name, right: Name) -> Bool {
-            left.text.hasSameBytes(as: right.text)
-        }
+    /// Makes a name of this spelling.
+    package init(_ text: String) { self.text = text }
+
+    /// Makes the name that all spellings of a column have in common, since SQL backends ignore case.
+    package init(lowercasing text: String) { self.text = text.lowercased() }
+
+    /// Whether both have the same bytes.
+    package static func == (left: ExactName, right: ExactName) -> Bool {
+        left.text.hasSameBytes(as: right.text)
     }
-    private var places: [Name: Int] = [:]
+
+    /// Whether the bytes of the left one come first.
+    package static func < (left: ExactName, right: ExactName) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+
+    /// Hashes the text.
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+/// The names of one object with their indexes from 0, compared byte for byte.
+struct NameTable {
+    private var places: [ExactName: Int] = [:]
 
     /// The index of a name; nil if it was not added.
-    func place(of name: String) -> Int? { places[Name(text: name)] }
+    func place(of name: String) -> Int? { places[ExactName(name)] }
 
     /// Adds a name with the next index.
     /// - Returns: the index of an equal name that was added before; nil if there is none.
     mutating func insert(_ name: String) -> Int? {
         if let place = place(of: name) { return place }
-        places[Name(text: name)] = places.count
+        places[ExactName(name)] = places.count
         return nil
     }
 }

@@ -45,7 +45,10 @@ extension Expression {
         case greaterOrEqual = "ge"
         case lessThan = "lt"
         case lessOrEqual = "le"
-        case add, sub, mul, div, mod
+        case add, sub, mul
+        /// A division whose result is an integer if both numbers are.
+        case div
+        case mod
         /// A division with a fractional result, even of integers.
         case divBy = "divby"
         /// Whether flags are set: the bits of a number, or the names in a text.
@@ -212,6 +215,17 @@ extension Expression {
             // Regular expressions differ between servers, and no server computes `geo.length`.
             case .matchesPattern, .geoLength: []
             }
+        }
+    }
+}
+
+extension Generation {
+    /// What `div` of two numbers is on the generation's servers. Those of the first keep every number as a
+    /// fraction, so `7 div 2` is 3.5 there.
+    var division: Expression.BinaryOperator {
+        switch self {
+        case .mobileServices: .divBy
+        case .mobileApps, .datasync: .div
         }
     }
 }

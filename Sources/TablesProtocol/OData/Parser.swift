@@ -199,7 +199,8 @@ struct Parser {
         let name = word.lowercased()
         if name == "in" { return .inList }
         if let operation = Expression.LogicalOperator(rawValue: name) { return .logical(operation) }
-        return Expression.BinaryOperator(rawValue: name).map { .binary($0) }
+        guard let operation = Expression.BinaryOperator(rawValue: name) else { return nil }
+        return .binary(operation == .div ? generation.division : operation)
     }
 
     /// The constants of `in (…)`.

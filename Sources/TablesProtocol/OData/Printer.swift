@@ -65,8 +65,7 @@ struct Printer {
         case .unary(.negate, let operand):
             return "-(\(try text(operand)))"
         case .binary(let operation, let left, let right):
-            try check(operation)
-            return "\(try operand(left)) \(operation.rawValue) \(try operand(right))"
+            return "\(try operand(left)) \(try word(operation)) \(try operand(right))"
         case .logical(let operation, let operands):
             return try list(operands, separator: " \(operation.rawValue) ", operand)
         case .call(let function, let arguments):
@@ -90,14 +89,22 @@ struct Printer {
         }
     }
 
-    /// No server is known to support `divby`; `has` was added in v4.
-    private func check(_ operation: Expression.BinaryOperator) throws(ODataError) {
+    /// The word of an operator. No server is known to support `divby`, and each one's `div` is one division
+    /// (``Generation/division``); `has` was added in v4.
+    private func word(_ operation: Expression.BinaryOperator) throws(ODataError) -> String {
         switch operation {
-        case .divBy: throw unsupported("operator 'divby'")
-        case .has: try requireV4("has")
+        case .div, .divBy:
+            if operation == names.division { return "div" }
+            throw unsupported(
+                operation == .div
+                    ? "operator 'div' of whole numbers; 'divby' is its division"
+                    : "operator 'divby'")
+        case .has:
+            try requireV4("has")
+            return operation.rawValue
         case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub,
-            .mul, .div, .mod:
-            break
+            .mul, .mod:
+            return operation.rawValue
         }
     }
 

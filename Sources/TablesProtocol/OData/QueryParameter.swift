@@ -23,10 +23,11 @@ extension QueryParameter {
     /// 1. Split at `&`, and at a later `?` before an option outside quotes: the JavaScript SDK of the first
     ///    two generations writes `?$inlinecount=allpages?__includeDeleted=true`.
     /// 2. Split each pair at its first `=`.
-    /// 3. In names and values, decode `+` as a space, then `%xx`, once.
+    /// 3. In names and values, decode `+` as a space, then `%xx`, once. In a value, a `%` without two
+    ///    hexadecimal digits is a percent sign, as on the real servers.
     ///
-    /// - Throws: ``ODataError`` without an option, with a position in bytes of `rawQuery`, for a `%`
-    ///   without two hexadecimal digits, invalid UTF-8, and more than ``Limits/queryParameters`` pairs,
+    /// - Throws: ``ODataError`` without an option, with a position in bytes of `rawQuery`, for a name with a
+    ///   `%` without two hexadecimal digits, invalid UTF-8, and more than ``Limits/queryParameters`` pairs,
     ///   empty ones included.
     public static func split(_ rawQuery: Substring?) throws(ODataError) -> [QueryParameter] {
         guard let rawQuery else { return [] }
@@ -81,13 +82,30 @@ extension QueryParameter {
         let equals = bytes[range].firstIndex(of: UInt8(ascii: "=")) ?? range.upperBound
         let value = min(equals + 1, range.upperBound)..<range.upperBound
         return QueryParameter(
-            name: try decoded(bytes, range.lowerBound..<equals), value: try decoded(bytes, value),
+            name: try decodedName(bytes, range.lowerBound..<equals),
+            value: try decodedValue(bytes, value),
             raw: String(decoding: bytes[range], as: UTF8.self))
     }
 
-    /// Decodes a name or value with ``PercentCoding``, `+` as a space. An error has the position of the `%`
-    /// without two digits, or for invalid UTF-8 that of the beginning of the name or value.
-    private static func decoded(
+    /// Decodes a value with ``PercentCoding``, `+` as a space. An error has the position of its beginning.
+    private static func decodedValue(
+        _ bytes: [UInt8], _ range: Range<Int>
+    ) throws(ODataError) -> String {
+        let decoded = PercentCoding.decodeLeniently(bytes[range], plusIsSpace: true)
+        guard let text = String(validating: decoded, as: UTF8.self) else {
+            throw notUTF8(range)
+        }
+        return text
+    }
+
+    private static func notUTF8(_ range: Range<Int>) -> ODataError {
+        ODataError(
+            option: "", reason: "The query is not valid UTF-8", position: range.lowerBound)
+    }
+
+    /// Decodes a name with ``PercentCoding``, `+` as a space. An error has the position of the `%` without
+    /// two digits, or for invalid UTF-8 that of the beginning of the name.
+    private static func decodedName(
         _ bytes: [UInt8], _ range: Range<Int>
     ) throws(ODataError) -> String {
         let text = String(decoding: bytes[range], as: UTF8.self)
@@ -100,10 +118,7 @@ extension QueryParameter {
                         as: UTF8.self)
                 )?.count != 1
         }
-        guard let torn else {
-            throw ODataError(
-                option: "", reason: "The query is not valid UTF-8", position: range.lowerBound)
-        }
+        guard let torn else { throw notUTF8(range) }
         throw ODataError(
             option: "", reason: "The query has a '%' without two hexadecimal digits", position: torn
         )

@@ -6,6 +6,9 @@ struct ItemWriter {
     /// The columns that every whole item has, null where the item has none; nil to write only the item's
     /// own.
     var columns: TableColumns?
+    /// Whether stored items may have columns of the user's with the names of system properties. They may
+    /// until the table's columns are known.
+    var hidesColumns = true
 
     /// - Parameters:
     ///   - properties: the system properties that are shown. With `select`, they are added only in the first
@@ -48,13 +51,16 @@ struct ItemWriter {
             write(item, selection, to: &bytes)
             return
         }
-        // The system properties come last. If a user's column has the name of one in another generation,
-        // readers that keep the last of two members take the server's.
+        // No name is written twice: a user's column with the name of a system property of this generation
+        // is left out. Items from elsewhere than the store are few, so each is looked at.
         bytes += "{\"id\":".utf8
         write(item.id, to: &bytes)
         let start = bytes.count
-        item.columns.appendMembers(to: &bytes)
-        columns?.appendAbsent(after: start, to: &bytes)
+        let shown =
+            hidesColumns || item.columns.isParsed
+            ? item.columns.shown(in: generation) : item.columns
+        shown.appendMembers(to: &bytes)
+        columns?.appendAbsent(after: start, to: &bytes, in: generation)
         if let name = names.createdAt {
             bytes += name
             write(.createdAt, of: item, to: &bytes)

@@ -1,18 +1,18 @@
-/// The columns of a `$select`, in order and without duplicates.
+/// The columns of a `$select`, in order and without duplicates. Names that differ only in case are one.
 struct Selection {
     /// One column of the selection.
     struct Entry {
         let column: Expression.Column
         /// The member's name; for a path, its first name.
-        let name: String
+        private let name: String
         /// `"name":` as JSON text.
         let prefix: [UInt8]
-        private let lowercased: String
+        private let key: ExactName
 
         init(_ column: Expression.Column, _ name: String) {
             self.column = column
             self.name = name
-            lowercased = name.lowercased()
+            key = ExactName(lowercasing: name)
             var prefix: [UInt8] = []
             prefix.appendJSONString(name)
             prefix.append(UInt8(ascii: ":"))
@@ -23,7 +23,7 @@ struct Selection {
         /// case, as in the real servers' databases; else null.
         func value(in columns: [Columns.Column]) -> JSONText {
             let exact = columns.first { $0.isNamed(name) }
-            let found = exact ?? columns.first { $0.name.lowercased() == lowercased }
+            let found = exact ?? columns.first { ExactName(lowercasing: $0.name) == key }
             return found?.value ?? .null
         }
     }
@@ -38,7 +38,7 @@ struct Selection {
             case .id, .system: name = column.name(in: generation)
             case .user(let path): name = path.first
             }
-            guard let name, seen.insert(name) == nil else { continue }
+            guard let name, seen.insert(name.lowercased()) == nil else { continue }
             entries.append(Entry(column, name))
         }
         self.entries = entries
@@ -54,10 +54,19 @@ public struct TableColumns: Sendable, Hashable {
     private let names: [String]
     /// `,"name":null` for each column.
     private let nulls: [[UInt8]]
+    /// The generations with a system property that has the name of a column.
+    private let hiding: Set<Generation>
 
-    /// Makes a list of unique names in the spelling of the table's rows.
-    public init(_ names: [String]) {
+    /// Makes a list of columns.
+    /// - Parameters:
+    ///   - names: unique names in the spelling of the table's rows.
+    ///   - known: the names of all columns that some row has.
+    public init(_ names: [String], known: [String] = []) {
         self.names = names
+        hiding = Set(
+            Generation.allCases.filter { generation in
+                (names + known).contains { SystemProperty(named: $0, in: generation) != nil }
+            })
         nulls = names.map { name in
             var bytes = Array(",".utf8)
             bytes.appendJSONString(name)
@@ -66,14 +75,23 @@ public struct TableColumns: Sendable, Hashable {
         }
     }
 
+    /// Whether some column has the name of a system property of a generation.
+    func hides(in generation: Generation) -> Bool { hiding.contains(generation) }
+
     /// Appends null for each column that is missing among the members from `start` on, each of which is
-    /// `,"name":value`.
-    func appendAbsent(after start: Int, to bytes: inout [UInt8]) {
+    /// `,"name":value`. One with the name of a system property of the generation is left out.
+    func appendAbsent(after start: Int, to bytes: inout [UInt8], in generation: Generation) {
         if names.isEmpty { return }
         var text = Array("{".utf8)
         text += bytes[start...].dropFirst()
         text.append(UInt8(ascii: "}"))
-        let present = Set(Columns(stored: String(decoding: text, as: UTF8.self)).names)
-        for (name, null) in zip(names, nulls) where !present.contains(name) { bytes += null }
+        let present = Set(
+            Columns(stored: String(decoding: text, as: UTF8.self)).names.map { ExactName($0) })
+        for (name, null) in zip(names, nulls) where !present.contains(ExactName(name)) {
+            if hides(in: generation), SystemProperty(named: name, in: generation) != nil {
+                continue
+            }
+            bytes += null
+        }
     }
 }

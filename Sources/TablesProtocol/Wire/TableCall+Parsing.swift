@@ -17,8 +17,9 @@ extension TableCall {
         try checkNames(parameters, generation: client.generation)
         if fields[.methodOverride] != nil { throw .methodOverride }
         let path = try TablePath(request.path)
+        // The first generation's servers do not know the field.
         let includeDeleted =
-            fields[.options]?.trimmed == "include:deleted"
+            client != .mobileServices && fields[.options]?.trimmed == "include:deleted"
             || parameters.contains {
                 $0.name.lowercased() == "__includedeleted" && $0.value.lowercased() == "true"
             }

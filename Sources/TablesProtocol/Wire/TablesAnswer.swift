@@ -36,18 +36,19 @@ public struct TablesAnswer: Sendable {
     /// The same answer with all of `columns` in each whole item: null if the row was written before the
     /// column was added, as the JavaScript servers answer. In the first generation, the answer to a write
     /// shows only what was written. In the third, items show only their own columns, because its clients
-    /// may refuse a null.
+    /// may refuse a null. In every generation a column with the name of a system property is left out.
     public func showing(_ columns: TableColumns?) -> TablesAnswer {
+        var answer = self
+        answer.writer.hidesColumns = columns?.hides(in: generation) ?? true
         switch (generation, call?.verb) {
         case (.datasync, _), (.mobileServices, .insert?), (.mobileServices, .update?),
             (.mobileServices, .replace?), (.mobileServices, .delete?),
             (.mobileServices, .undelete?):
-            return self
+            return answer
         case (.mobileServices, .list?), (.mobileServices, .get?), (.mobileServices, nil),
             (.mobileApps, _):
             break
         }
-        var answer = self
         answer.writer.columns = columns
         return answer
     }
@@ -103,6 +104,7 @@ extension TablesAnswer {
         case .known:
             var fields = bodilessFields
             fields[.eTag] = ETag.quote(item.version)
+            if generation == .datasync { fields[.lastModified] = item.updatedAt.httpDate }
             return Response(status: .notModified, headerFields: fields)
         }
     }
@@ -130,6 +132,7 @@ extension TablesAnswer {
     func render(conflicting item: Item, status: HTTPResponse.Status) -> Response {
         var all = ItemWriter(generation: generation, properties: Set(SystemProperty.allCases))
         all.columns = writer.columns
+        all.hidesColumns = writer.hidesColumns
         return respond(with: item, status, all)
     }
 

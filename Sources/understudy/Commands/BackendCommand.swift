@@ -60,7 +60,9 @@ struct OpenedBackend {
     private let lock: FolderLock?
 
     /// Opens the backend of the settings. A folder is locked; nodes may serve PostgreSQL meanwhile.
-    init(_ sources: Sources) throws(StartProblem) {
+    /// - Parameter isRehearsal: whether nothing is to be written. Then a folder without a backend stays as it
+    ///   is, and an empty one in memory is in its place.
+    init(_ sources: Sources, isRehearsal: Bool = false) throws(StartProblem) {
         do {
             if let url = try sources.value(Settings.database) {
                 lock = nil
@@ -71,9 +73,15 @@ struct OpenedBackend {
                 try sources.value(Settings.backendData)
                 ?? DataFolder.standard(
                     name: "understudy-backend", environment: sources.environment)
+            let file = "\(folder.path)/backend.sqlite"
+            if isRehearsal, !Files.exists(file) {
+                lock = nil
+                backend = try TablesBackend { ThisProcess.now }
+                return
+            }
             let lock = try folder.open()
             self.lock = lock
-            backend = try TablesBackend(at: "\(folder.path)/backend.sqlite") { ThisProcess.now }
+            backend = try TablesBackend(at: file) { ThisProcess.now }
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         } catch let problem as StartProblem {

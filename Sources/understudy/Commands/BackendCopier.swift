@@ -17,18 +17,21 @@ struct BackendCopier {
 
     private let backend: TablesBackend
     private let isInUse: Bool
+    private let owner: MovedOwner?
     private var report = MovingReport()
     private var tables: [Table] = []
     private var problems: [StartProblem] = []
     private var bar = ProgressBar()
 
-    init(backend: TablesBackend, isInUse: Bool) {
+    /// - Parameter owner: whose rows the other backend gives; nil for all.
+    init(backend: TablesBackend, isInUse: Bool, owner: MovedOwner?) {
+        self.owner = owner
         self.backend = backend
         self.isInUse = isInUse
     }
 
-    /// Whether a row is not on both sides as it is.
-    var differs: Bool { tables.contains(where: \.differs) }
+    /// Whether a row is not on both sides as it is, or has another owner than the one who was named.
+    var differs: Bool { tables.contains(where: \.differs) || report.hasStrangers }
 
     /// Why not every table was copied: all sentences, with the exit code of the first; nil where all were.
     var problem: StartProblem? {
@@ -117,10 +120,13 @@ struct BackendCopier {
                     of: table, after: last, limit: Limits.movedRows, total: total)
             else { return }
             total = page.total
-            for batch in Self.batches(page.items) {
+            for batch in batches(page.items, table) {
                 let outcomes = try await backend.move(
                     batch.rows, into: table, idKind: kind, from: .backend, isInUse: isInUse)
                 for (row, outcome) in zip(batch.rows, outcomes) {
+                    if let stranger = owner?.stranger(in: row, of: table) {
+                        report.add(stranger: stranger, of: table)
+                    }
                     report.add(
                         outcome, row.id, of: table, at: "the other backend",
                         isAhead: backend.isAhead(row))
@@ -131,15 +137,27 @@ struct BackendCopier {
         } while last != nil
     }
 
-    private static func batches(_ rows: [ServerRow]) -> [MoveBatch] {
+    private func batches(_ rows: [ServerRow], _ table: TableName) -> [MoveBatch] {
         var batches: [MoveBatch] = []
         for row in rows {
             if batches.last?.isFull ?? true {
                 batches.append(MoveBatch(rows: Limits.movedRows, bytes: Limits.movedBytes))
             }
-            batches[batches.count - 1].add(MovedRow(row), bytes: row.columns.text.utf8.count)
+            batches[batches.count - 1].add(moved(row, table), bytes: row.columns.text.utf8.count)
         }
         return batches
+    }
+
+    /// A row as it moves in.
+    private func moved(_ row: ServerRow, _ table: TableName) -> MovedRow {
+        let row = MovedRow(row)
+        return owner?.added(to: row, of: table) ?? row
+    }
+
+    /// The rows that are compared: all, or those of the user who was named. The copies of others have theirs.
+    private func compared(_ rows: [MovedRow], _ table: TableName) -> [MovedRow] {
+        guard let owner else { return rows }
+        return rows.filter { owner.stranger(in: $0, of: table) == nil }
     }
 
     private func compare(_ table: TableName, _ store: Store) async throws -> RowComparison {
@@ -152,13 +170,15 @@ struct BackendCopier {
                 let page = try await store.serverRows(
                     of: table, after: there, limit: Limits.movedRows, total: total)
                 total = page?.total
-                comparison.addThere(page?.items.map(MovedRow.init) ?? [], isLast: page?.next == nil)
+                let rows = (page?.items ?? []).map { moved($0, table) }
+                comparison.addThere(compared(rows, table), isLast: page?.next == nil)
                 there = page?.next ?? there
             }
             if comparison.needsHere {
                 let rows = try await backend.storedRows(
                     in: table, after: here, limit: Limits.movedRows)
-                comparison.addHere(rows, isLast: rows.count < Limits.movedRows)
+                comparison.addHere(
+                    compared(rows, table), isLast: rows.count < Limits.movedRows)
                 here = rows.last?.id ?? here
             }
             comparison.advance()
@@ -184,7 +204,7 @@ struct BackendCopier {
                                 .array(table.comparison.differences.map(Self.difference))
                             ))
                     })
-            ), ("moved", report.tablesJSON))
+            ), ("moved", report.tablesJSON), ("otherOwners", report.strangersJSON))
     }
 
     private static func difference(_ difference: RowDifference) -> JSONValue {
@@ -196,6 +216,7 @@ struct BackendCopier {
     /// The report for a person.
     var lines: [String] {
         report.lines(dryRun: false)
+            + report.strangerLines(owner, advice: "copy again, and give that id with --owner-was")
             + tables.flatMap { table -> [String] in
                 let comparison = table.comparison
                 var lines = [

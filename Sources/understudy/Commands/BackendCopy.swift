@@ -16,12 +16,14 @@ struct BackendCopy: AsyncParsableCommand {
         discussion: """
             The tables are pulled as an Understudy pulls them, page by page, into a store of their \
             own, deleted rows too where the other backend gives them. Then they move in with ids, \
-            versions and times. At the end both sides are compared row by row; it ends with 4 where \
-            they differ. A table that fails does not stop the others. Started again, a copy goes on \
-            where it was stopped, and a finished one takes what has changed since. A token goes into \
+            versions and times. At the end both sides are compared row by row; of --owned-table only \
+            the rows of --owner. It ends with 4 where they differ, and where a row of --owned-table \
+            has another owner. A table that fails does not stop the others. Started again, a copy \
+            goes on where it was stopped, and a finished one takes what has changed since. A token goes into \
             a file of --header-file, in a line such as `X-ZUMO-AUTH: …`. JSON: {from, tables: \
             [{table, there, here, setAside, differences: [{id, kinds}]}], moved: [{table, added, \
-            replaced, same, older, changedHere, deletedHere, undecided}]}.
+            replaced, same, older, changedHere, deletedHere, undecided}], \
+            otherOwners: [{table, rows, example}]}.
             """)
 
     @Option(help: ArgumentHelp("The address of the other backend.", valueName: "url"))
@@ -71,12 +73,18 @@ struct BackendCopy: AsyncParsableCommand {
 
     @OptionGroup var place: BackendPlaceOptions
 
+    @OptionGroup var whose: MovedOwnerOptions
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func validate() throws {
         if table.isEmpty {
             throw ValidationError("Name the tables with --table: a backend does not list them.")
+        }
+        for owned in try whose.read()?.tables ?? []
+        where !table.contains(where: { TableName($0)?.key == owned.key }) {
+            throw ValidationError("--owned-table names \(owned), and no --table does.")
         }
     }
 
@@ -96,7 +104,8 @@ struct BackendCopy: AsyncParsableCommand {
         let log = try ProcessLog(sources)
         let opened = try OpenedBackend(place.sources())
         defer { opened.close() }
-        var copier = BackendCopier(backend: opened.backend, isInUse: place.inUse)
+        var copier = BackendCopier(
+            backend: opened.backend, isInUse: place.inUse, owner: try whose.read())
         try await old.whileOpen(log: log.logger) { engine, store throws(StartProblem) in
             await copier.copy(tables, engine, store)
         }

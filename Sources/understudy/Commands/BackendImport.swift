@@ -15,10 +15,12 @@ struct BackendImport: AsyncParsableCommand {
             Open operations are listed. They stay in the queue of their Understudy, which sends them \
             when it is started with `--rebind` and this backend. Rows that clients have changed or \
             deleted here stay as they are. The import can be repeated, and goes on after it was \
-            stopped. It ends with 4 where two rows differ and no stamp says which is newer. \
+            stopped. It ends with 4 where two rows differ and no stamp says which is newer, and where a \
+            row of --owned-table has another owner than --owner. \
             JSON: {dryRun, files: [{file, identity, rows, operations}], tables: [{table, added, \
             replaced, same, older, changedHere, deletedHere, undecided}], rows: [{place, table, id, \
-            outcome}], operations: [{file, id, table, itemId, kind, state}]}.
+            outcome}], otherOwners: [{table, rows, example}], operations: [{file, id, table, itemId, \
+            kind, state}]}.
             """)
 
     @Argument(
@@ -27,22 +29,7 @@ struct BackendImport: AsyncParsableCommand {
 
     @OptionGroup var place: BackendPlaceOptions
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            Whose rows of --owned-table these files have: the user's name in tokens of this site. \
-            Rows that say it themselves keep it.
-            """, valueName: "user"))
-    var owner: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A table in which each user has rows of their own; repeat it.", valueName: "table"))
-    var ownedTable: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The column that says whose row it is.", valueName: "column"))
-    var ownerColumn = "userId"
+    @OptionGroup var whose: MovedOwnerOptions
 
     @Flag(help: "Only say what would be done.")
     var dryRun = false
@@ -50,24 +37,25 @@ struct BackendImport: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    func validate() throws {
-        if (owner == nil) != ownedTable.isEmpty {
-            throw ValidationError("--owner and --owned-table belong together; give both.")
-        }
-    }
+    func validate() throws { _ = try whose.read() }
 
     func run() async throws {
-        let opened = try OpenedBackend(place.sources())
+        let opened = try OpenedBackend(place.sources(), isRehearsal: dryRun)
         defer { opened.close() }
         var importer = BackendImporter(
             backend: opened.backend, isInUse: place.inUse, isRehearsal: dryRun,
-            owner: owner.map { ExportOwner(user: $0, column: ownerColumn, tables: ownedTable) })
+            owner: try whose.read())
+        try await importer.look(into: files)
         for file in files { try await importer.take(file) }
         if json {
             ThisProcess.print(json: importer.json.text)
         } else {
             for line in importer.lines { ThisProcess.print(line) }
         }
-        if importer.report.count(.undecided) > 0 { throw ExitStatus.conflicts }
+        // After the report: of files that can be read only once the rows have moved by now.
+        try await importer.checkOwnedTables()
+        if importer.report.count(.undecided) > 0 || importer.report.hasStrangers {
+            throw ExitStatus.conflicts
+        }
     }
 }

@@ -2,30 +2,6 @@ import Backend
 import Proxy
 import TablesProtocol
 
-/// Whose rows an export has, for tables in which each user has rows of their own.
-struct ExportOwner {
-    let user: String
-    let column: String
-    private let tables: Set<String>
-
-    init(user: String, column: String, tables: [String]) {
-        self.user = user
-        self.column = column
-        self.tables = Set(tables.map { $0.lowercased() })
-    }
-
-    /// The row with its owner. One that says null says none.
-    func added(to row: MovedRow, of table: TableName) -> MovedRow {
-        guard tables.contains(table.key) else { return row }
-        let name = column.lowercased()
-        let owners = row.columns.all.filter { $0.name.lowercased() == name }
-        guard owners.allSatisfy(\.value.isNull) else { return row }
-        var row = row
-        row.columns[owners.first?.name ?? column] = .string(user)
-        return row
-    }
-}
-
 /// Moves the rows of exports into a backend.
 struct BackendImporter {
     /// A file that was read.
@@ -75,18 +51,56 @@ struct BackendImporter {
     private let backend: TablesBackend
     private let isInUse: Bool
     private let isRehearsal: Bool
-    private let owner: ExportOwner?
+    private let owner: MovedOwner?
+    /// The tables of which there were rows, by their keys.
+    private var tables: [String: String] = [:]
     private(set) var report = MovingReport()
     private var sources: [Source] = []
     private var operations: [JSONValue] = []
     private var rehearsal = MoveRehearsal()
     private var bar = ProgressBar()
 
-    init(backend: TablesBackend, isInUse: Bool, isRehearsal: Bool, owner: ExportOwner?) {
+    init(backend: TablesBackend, isInUse: Bool, isRehearsal: Bool, owner: MovedOwner?) {
         self.owner = owner
         self.backend = backend
         self.isInUse = isInUse
         self.isRehearsal = isRehearsal
+    }
+
+    /// Checks before anything is moved that the owned tables are not misspelled. Files that can be read only
+    /// once are left to ``checkOwnedTables()``.
+    mutating func look(into files: [String]) async throws(StartProblem) {
+        guard owner != nil, files.allSatisfy({ $0 != "-" && Files.isRegular($0) }) else { return }
+        for name in files {
+            var lines = try ExportLines(name)
+            while let line = try lines.next() {
+                // A damaged line is named when its row is to move.
+                if case .row(let table, _, _)? = try? ExportedLine(line.bytes) {
+                    tables[table.key] = table.text
+                }
+            }
+        }
+        try await checkOwnedTables()
+    }
+
+    /// Checks that each owned table is one of the files, or of this backend.
+    func checkOwnedTables() async throws(StartProblem) {
+        for table in owner?.tables ?? [] where tables[table.key] == nil {
+            let isHere: Bool
+            do {
+                isHere = try await backend.has(table)
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
+            if isHere { continue }
+            let names = tables.values.sorted().joined(separator: ", ")
+            let moved =
+                sources.isEmpty || isRehearsal
+                ? "" : " The rows were moved as the report says, without this owner."
+            throw StartProblem(
+                "--owned-table names \(table), and there is no such table, neither here nor in the files. "
+                    + "They have rows of: \(names.isEmpty ? "none" : names).\(moved)", .error)
+        }
     }
 
     /// Moves the rows of one file.
@@ -112,8 +126,12 @@ struct BackendImporter {
                     batch = nil
                 }
                 if batch == nil { batch = Batch(table: table, idKind: kind) }
-                batch?.content.add(
-                    owner?.added(to: row, of: table) ?? row, bytes: line.bytes.count)
+                let moved = owner?.added(to: row, of: table) ?? row
+                if let stranger = owner?.stranger(in: moved, of: table) {
+                    report.add(stranger: stranger, of: table)
+                }
+                tables[table.key] = table.text
+                batch?.content.add(moved, bytes: line.bytes.count)
                 batch?.numbers.append(line.number)
                 source.rows += 1
                 bar.draw(name, done: source.rows, total: nil)
@@ -194,12 +212,16 @@ struct BackendImporter {
                             ("rows", .number($0.rows)), ("operations", .number($0.operations)))
                     })
             ), ("tables", report.tablesJSON), ("rows", report.rowsJSON),
+            ("otherOwners", report.strangersJSON),
             ("operations", .array(operations)))
     }
 
     /// The report for a person.
     var lines: [String] {
-        var lines = report.lines(dryRun: isRehearsal)
+        var lines =
+            report.lines(dryRun: isRehearsal)
+            + report.strangerLines(
+                owner, advice: "begin with an empty database, and give that id with --owner-was")
         if operations.isEmpty { return lines }
         lines.append(
             "\(operations.count) open operations stay in their queues, which `understudy serve "

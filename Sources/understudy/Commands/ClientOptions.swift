@@ -15,7 +15,7 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "The configuration file that names the data folder.", completion: .file())
     var config: String?
 
-    @Option(help: "Whose rows and operations. (default: anonymous)")
+    @Option(help: "Whose rows and operations, as 'identities' lists them. (default: anonymous)")
     var identity: String?
 
     @Flag(help: "Print JSON: the answer of the operator API as it is.")
@@ -132,15 +132,9 @@ struct ClientOptions: ParsableArguments {
         }
     }
 
-    /// The tables that clients of the running Understudy have read, and that no sync has pulled; nil if
-    /// none runs.
-    func wantedTables() async throws -> [TableName]? {
-        try await withRunning(try folder()) { client in
-            let status = try? await client.get("/status")
-            return (status?["wantedTables"]?.array ?? []).compactMap {
-                $0.string.flatMap { TableName($0) }
-            }
-        }
+    /// What the running Understudy says of itself; nil if none runs.
+    func runningState() async throws -> RunningState? {
+        try await withRunning(try folder()) { await RunningState.read($0) }
     }
 
     /// Whether a process answers at the folder's socket. The file of a crashed process refuses connections.
@@ -198,6 +192,13 @@ struct PageOptions: ParsableArguments {
 
     @Option(help: "Where the list before ended.")
     var after: String?
+
+    func validate() throws {
+        guard (1...Proxy.Limits.pageElementsMax).contains(limit) else {
+            throw ValidationError(
+                "--limit must be a whole number from 1 to \(Proxy.Limits.pageElementsMax).")
+        }
+    }
 
     /// The options as query pairs of the operator API.
     var query: [(String, String?)] { [("limit", String(limit)), ("after", after)] }

@@ -19,10 +19,14 @@ struct Conflicts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let list = try await options.withOperatorOrStore {
-                try await $0.get("/conflicts", page.query)
+            let (list, users) = try await options.withOperatorOrStore { [options, page] client in
+                (
+                    try await client.get("/conflicts", page.query),
+                    try await UserStores.read(client, options)
+                )
             }
             options.show(list, TerminalText.conflicts)
+            if let hint = users?.hint { options.tell(hint) }
         }
     }
 
@@ -114,12 +118,17 @@ struct ConflictsResolveAll: AsyncParsableCommand {
     func run() async throws {
         let result = try await options.withOperatorOrStore { client in
             let planned = try await client.post("/conflicts/resolve", [], request(dryRun: true))
+            if dryRun { return planned }
             let count = planned["matched"]?.integer ?? 0
-            if dryRun || count == 0 { return planned }
-            try confirmation.confirm("\(count) conflicts are decided: \(choice)")
+            let conflicts = count == 1 ? "1 conflict gets" : "\(count) conflicts get"
+            // What comes from now on was not confirmed.
+            if count == 0 { return JSONValue.nothingMatched }
+            try confirmation.confirm("\(conflicts) the decision \(choice)")
             return try await client.post("/conflicts/resolve", [], request(dryRun: false))
         }
-        options.show(result) { TerminalText.bulk($0, "decided") }
+        options.show(result) {
+            TerminalText.bulk($0, "decided", left: "the choice does not apply to them")
+        }
     }
 
     private func request(dryRun: Bool) -> JSONValue {

@@ -7,34 +7,45 @@ struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look for what keeps Understudy from its work.",
         discussion: """
-            Looks at the configuration, the data folder, the stores, the port and the backend, and \
-            says what to do. Needs no Understudy that runs. Ends with 1 when there is a problem. \
+            Looks at the configuration, the data folder, the stores, the queue, the port and the \
+            backend, and says what to do. Needs no Understudy that runs; of one that runs it takes \
+            the settings that it does not find itself. Ends with 1 when there is a problem. \
             JSON: {findings: [{check, state: ok|warning|problem, finding, advice}]}.
             """)
 
     @Option(help: "The backend to look at, instead of the configured one.")
     var backend: String?
 
+    @Flag(help: "Look at a backend on another machine without TLS, too.")
+    var allowPlainHttp = false
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         try await options.becomeOwner()
-        let findings = try await Self.findings(options, backend: backend)
+        var flags: [String: [String]] = [:]
+        if let backend { flags[Settings.backend.name] = [backend] }
+        if allowPlainHttp { flags[Settings.allowPlainHTTP.name] = ["yes"] }
+        let findings = try await Self.findings(options, flags)
         let report = JSONValue.members(("findings", .array(findings.map(\.json))))
         options.show(report, TerminalText.findings)
         if findings.contains(where: { $0.state == .problem }) { throw ExitStatus.error }
     }
 
     /// The findings for the options.
+    /// - Parameter flags: further settings by name.
     static func findings(
-        _ options: ClientOptions, backend: String? = nil
+        _ options: ClientOptions, _ flags: [String: [String]] = [:]
     ) async throws -> [Finding] {
-        let sources = try options.sources([Settings.backend.name: backend.map { [$0] } ?? []])
+        var sources = try options.sources(flags)
         // A folder that cannot be trusted is a finding of its own, and does not stop the other checks.
-        let wanted = (try? await options.wantedTables()) ?? nil
+        let running = (try? await options.runningState()) ?? nil
+        if let running {
+            sources = try options.sources(running.flags(missingIn: sources).merging(flags) { $1 })
+        }
         return await Doctor(
-            sources: sources, folder: try options.folder(), isRunning: wanted != nil,
-            wanted: wanted ?? [], variables: UnknownVariable.all(ThisProcess.environmentNames)
+            sources: sources, folder: try options.folder(), running: running,
+            variables: UnknownVariable.all(ThisProcess.environmentNames)
         ).findings()
     }
 }
@@ -50,7 +61,7 @@ struct Support: AsyncParsableCommand {
             items are in it, and users are numbered; read it before you send it.
             """)
 
-    @Option(help: "A new file to write to. (default: standard output)")
+    @Option(help: "A new file to write to; - is standard output. (default: standard output)")
     var output: String?
 
     @OptionGroup var options: ClientOptions
@@ -78,7 +89,7 @@ struct Support: AsyncParsableCommand {
             identities: folder.identities.map(\.key), home: ThisProcess.environment("HOME"),
             token: (try? folder.token()) ?? nil
         ).text(JSONValue.object(members))
-        guard let output else { return ThisProcess.print(json: text) }
+        guard let output, output != "-" else { return ThisProcess.print(json: text) }
         do {
             let file = try OutputFile(output)
             try file.print(text)

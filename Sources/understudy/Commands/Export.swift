@@ -9,9 +9,9 @@ struct Export: AsyncParsableCommand {
         abstract: "Write rows, queue and history as JSON lines.",
         discussion: """
             One object on each line, told apart by "type": export (the first, with version, \
-            identity and time), item (table, item, state), server (the backend's row as it is known \
-            here, without what clients have changed: table, idKind, id, createdAt, updatedAt, \
-            version, deleted, columns), operation (summary, payload, base, \
+            identity and time), item (table, item, ownColumns, state), server (the backend's row \
+            as it is known here, without what clients have changed: table, idKind, id, createdAt, \
+            updatedAt, version, deleted, columns), operation (summary, payload, base, \
             mine, server, headers, attempts), history, end (the last, with the counts: a file without it is \
             not whole). Works while an Understudy runs and while none does. Passwords and tokens \
             are not in it; the contents of rows are.
@@ -22,7 +22,7 @@ struct Export: AsyncParsableCommand {
         case rows, server, queue, history
     }
 
-    @Option(help: "A new file to write to. (default: standard output)")
+    @Option(help: "A new file to write to; - is standard output. (default: standard output)")
     var output: String?
 
     @Option(
@@ -34,6 +34,7 @@ struct Export: AsyncParsableCommand {
 
     func run() async throws {
         try await options.becomeOwner()
+        let output = output == "-" ? nil : output
         let file = try output.map { path throws(StartProblem) in
             do {
                 return try OutputFile(path)
@@ -44,6 +45,8 @@ struct Export: AsyncParsableCommand {
         let parts = only.isEmpty ? Part.allCases : only
         let identity = options.identity ?? Identity.anonymousKey
         let counts = try await options.withOperatorOrStore { client in
+            // An identity that there is not is an error before the first line.
+            _ = try await client.get("/status")
             var exporter = Exporter(
                 client: client, file: file, parts: parts, isQuiet: options.quiet)
             return try await exporter.run(identity)
@@ -123,7 +126,9 @@ struct Exporter {
                 for row in rows {
                     try write([
                         ("type", .string("item")), ("table", .string(name)),
-                        ("item", row["item"] ?? .null), ("state", row["state"] ?? .null),
+                        ("item", row["item"] ?? .null),
+                        ("ownColumns", row["ownColumns"] ?? .null),
+                        ("state", row["state"] ?? .null),
                     ])
                     counts.items += 1
                 }

@@ -180,7 +180,19 @@ struct ExportFile: Sendable {
     private static func insert(_ line: JSONValue) -> JSONValue {
         .members(
             ("table", line["table"] ?? .null), ("itemId", line["item"]?["id"] ?? .null),
-            ("kind", .string("insert")), ("columns", line["item"] ?? .null))
+            ("kind", .string("insert")), ("columns", .object(columns(line))))
+    }
+
+    /// The user's columns of an item line: those of the item without the system's, and those beside it.
+    private static func columns(_ line: JSONValue) -> [JSONValue.Member] {
+        var columns: [JSONValue.Member] = []
+        if case .object(let members) = line["item"] {
+            columns += members.filter {
+                $0.name != "id" && SystemProperty(named: $0.name, in: .mobileApps) == nil
+            }
+        }
+        if case .object(let own) = line["ownColumns"] { columns += own }
+        return columns
     }
 
     /// The members that the operator API takes. The line of another version may have others.

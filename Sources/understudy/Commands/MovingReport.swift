@@ -17,6 +17,8 @@ struct MovingReport {
 
     private(set) var tables: [String: Counts] = [:]
     private(set) var rows: [Row] = []
+    /// The rows of a table that are another user's than the one who was named: how many, and the first owner.
+    private var strangers: [String: (rows: Int, example: String)] = [:]
 
     /// Counts a row, and keeps it where a person may want to look at it.
     /// - Parameter isAhead: whether its stamp is so far ahead of the clock that it is not taken over.
@@ -32,6 +34,35 @@ struct MovingReport {
             }
         if isShown {
             rows.append(Row(place: place, table: table.text, id: id, outcome: outcome))
+        }
+    }
+
+    /// Counts a row of a table that is another user's than the one who was named.
+    /// - Parameter stranger: that owner, as JSON.
+    mutating func add(stranger: String, of table: TableName) {
+        strangers[table.text, default: (0, stranger)].rows += 1
+    }
+
+    /// Whether there was a row of another user.
+    var hasStrangers: Bool { !strangers.isEmpty }
+
+    /// The rows of other users by table.
+    var strangersJSON: JSONValue {
+        .array(
+            strangers.sorted { $0.key < $1.key }.map { table, found in
+                .members(
+                    ("table", .string(table)), ("rows", .number(found.rows)),
+                    ("example", .string(found.example)))
+            })
+    }
+
+    /// The lines on rows of other users.
+    /// - Parameter advice: what to do where another id is the same user's.
+    func strangerLines(_ owner: MovedOwner?, advice: String) -> [String] {
+        guard let owner else { return [] }
+        return strangers.sorted { $0.key < $1.key }.map { table, found in
+            "\(table): \(found.rows) with another owner than \(owner.user), such as \(found.example), who "
+                + "alone sees them. If that is the same user, \(advice)."
         }
     }
 

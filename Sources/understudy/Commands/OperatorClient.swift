@@ -92,10 +92,28 @@ struct OperatorClient: Sendable {
         let value = try? JSONValue(parsing: response.bytes ?? [])
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
-            throw StartProblem(detail, .error)
+            throw StartProblem(
+                Self.naming(option: value?["pointer"]?.string, in: detail),
+                response.head.status == .badRequest ? .usage : .error)
         }
         return value
     }
+
+    /// The sentence on a wrong value with the option that has the value instead of the place in the request.
+    static func naming(option pointer: String?, in detail: String) -> String {
+        guard let pointer, let option = options[pointer], detail.hasPrefix("\(pointer) ") else {
+            return detail
+        }
+        return option + detail.dropFirst(pointer.count)
+    }
+
+    /// The options that the commands send in a body, by the place there.
+    private static let options = [
+        "/filter/q": "--text", "/filter/table": "--table", "/filter/state": "--state",
+        "/filter/reason": "--reason", "/forSeconds": "--for", "/query": "--query",
+        "/queryId": "--query-id", "/readPolicy": "--read", "/writePolicy": "--write",
+        "/conflictPolicy": "--conflict", "/unconditionalPolicy": "--unconditional",
+    ]
 
     private func answer(
         _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?

@@ -15,6 +15,14 @@ struct Queue: AsyncParsableCommand {
             QueueRetry.self, QueueDiscard.self,
         ], defaultSubcommand: QueueList.self)
 
+    /// What keeps operations or groups from being sent, if one of them is queued.
+    static func held(
+        _ items: [JSONValue], _ client: OperatorClient
+    ) async throws(StartProblem) -> String? {
+        guard items.contains(where: { $0["state"]?.string == "queued" }) else { return nil }
+        return try await Holding.read(client)
+    }
+
     /// Does something with an operation as it is now.
     static func act(
         _ verb: String, _ id: String, _ client: OperatorClient
@@ -37,8 +45,15 @@ struct QueueList: AsyncParsableCommand {
 
     func run() async throws {
         let query = page.query + selection.query
-        let list = try await options.withOperatorOrStore { try await $0.get("/operations", query) }
-        options.show(list, TerminalText.operations)
+        let (list, held, users) = try await options.withOperatorOrStore { [options] client in
+            let list = try await client.get("/operations", query)
+            return (
+                list, try await Queue.held(list["items"]?.array ?? [], client),
+                try await UserStores.read(client, options)
+            )
+        }
+        options.show(list) { TerminalText.operations($0, held: held) }
+        if let hint = users?.hint { options.tell(hint) }
     }
 }
 
@@ -49,22 +64,28 @@ struct QueueGroups: AsyncParsableCommand {
         discussion: """
             Where reasons differ only in numbers, ids, dates and quoted values, these stand as #, \
             <id>, <date> and “…”. A reason as it stands here is what --reason of the other commands \
-            takes. Operations without one wait for their turn. JSON: {items: [{state, status, \
-            reason, count, since, firstTriedAt, lastTriedAt}], next, total}; for those without a \
-            reason, all but state and count are null.
+            takes. Operations without one wait for their turn; where something holds queued ones, \
+            the last line says what. JSON: {items: [{state, status, reason, count, since, \
+            firstTriedAt, lastTriedAt}], next, total, held}; for those without a reason, all but \
+            state and count are null.
             """)
 
     @OptionGroup var selection: QueueSelection
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let list = try await options.withOperatorOrStore { client in
-            let groups = try await client.get(
+        let (list, users) = try await options.withOperatorOrStore { [options] client in
+            let answer = try await client.get(
                 "/operations/groups",
                 selection.query + [("limit", String(Proxy.Limits.pageElementsMax))])
-            return Self.adding(try await countsByState(client), to: groups)
+            let groups = Self.adding(try await countsByState(client), to: answer)
+            let held = try await Queue.held(groups["items"]?.array ?? [], client)
+            return (
+                Self.adding(held: held, to: groups), try await UserStores.read(client, options)
+            )
         }
         options.show(list, TerminalText.groups)
+        if let hint = users?.hint { options.tell(hint) }
     }
 
     /// How many operations match in each state; nothing where a reason selects them.
@@ -78,6 +99,12 @@ struct QueueGroups: AsyncParsableCommand {
             counts.append((state, page["total"]?.integer ?? 0))
         }
         return counts
+    }
+
+    /// The groups with what keeps queued operations from being sent.
+    private static func adding(held: String?, to groups: JSONValue) -> JSONValue {
+        guard case .object(let members) = groups else { return groups }
+        return .object(members + [.init("held", .text(held))])
     }
 
     /// The groups, and for each state those of its operations that have no reason.
@@ -112,10 +139,11 @@ struct QueueShow: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let detail = try await options.withOperatorOrStore { client in
-            try await client.get("/operations/\(PercentCoding.encode(id))")
+        let (detail, held) = try await options.withOperatorOrStore { client in
+            let detail = try await client.get("/operations/\(PercentCoding.encode(id))")
+            return (detail, try await Queue.held([detail["summary"] ?? .null], client))
         }
-        options.show(detail, TerminalText.detail)
+        options.show(detail) { TerminalText.detail($0, held: held) }
     }
 }
 
@@ -135,8 +163,17 @@ struct QueueEdit: AsyncParsableCommand {
     var columns: [String]
     @OptionGroup var options: ClientOptions
 
+    /// What an edit cannot change, in the spellings of every generation.
+    private static let ofBackend: Set<String> = [
+        "id", "version", "createdAt", "updatedAt", "__version", "__createdAt", "__updatedAt",
+    ]
+
     func run() async throws {
         let members = try columns.map { try JSONValue.Member(assignment: $0) }
+        if let own = members.first(where: { Self.ofBackend.contains($0.name) }) {
+            throw StartProblem(
+                "\(own.name) cannot be edited: the backend gives it. Name a column of the row.")
+        }
         let result = try await options.withOperatorOrStore { client in
             let path = "/operations/\(PercentCoding.encode(id))"
             let revision = try await client.get(path)["summary"]?["revision"] ?? .null
@@ -192,9 +229,12 @@ struct QueueDiscard: AsyncParsableCommand {
             let selection = target.selection
             let planned = try await client.post(
                 "/operations/discard", [], selection.request(dryRun: true))
+            if target.dryRun { return planned }
             let count = planned["matched"]?.integer ?? 0
-            if target.dryRun || count == 0 { return planned }
-            try confirmation.confirm("\(count) changes are given up")
+            let changes = count == 1 ? "1 change is" : "\(count) changes are"
+            // What comes from now on was not confirmed.
+            if count == 0 { return JSONValue.nothingMatched }
+            try confirmation.confirm("\(changes) given up")
             return try await client.post(
                 "/operations/discard", [], selection.request(dryRun: false))
         }

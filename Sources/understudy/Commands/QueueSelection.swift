@@ -19,6 +19,14 @@ struct QueueSelection: ParsableArguments {
     @Option(help: "Only those with this reason, or with this one of 'queue groups'.")
     var reason: String?
 
+    func validate() throws {
+        let given = [("state", state), ("table", table), ("text", text), ("reason", reason)]
+        for (name, value) in given where value?.isEmpty == true {
+            throw ValidationError(
+                "--\(name) must be given with a text that is not empty, or left out.")
+        }
+    }
+
     /// The options as query pairs of a list.
     var query: [(String, String?)] {
         [("state", state), ("table", table), ("q", text), ("reason", reason)]
@@ -58,6 +66,11 @@ extension JSONValue {
         let all: [Member] = filter.isEmpty ? [.init("all", .bool(true))] : []
         return .object([.init("filter", .object(filter))] + all + more)
     }
+
+    /// The answer of an action on all that match, where none did.
+    static let nothingMatched = JSONValue.members(
+        ("matched", .number(0)), ("changed", .number(0)), ("refused", .number(0)),
+        ("dryRun", .bool(false)))
 }
 
 /// One operation, or all that match.

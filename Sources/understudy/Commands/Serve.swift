@@ -44,11 +44,27 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var options: ServeOptions
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            With --rebind: the user of this backend who gets a store of another one with its queue. \
+            The store as `understudy identities` names it, and the user's id here, or the identity \
+            that the user already has; repeat it.
+            """, valueName: "store=user"))
+    var identity: [String] = []
+
+    func validate() throws {
+        if !identity.isEmpty, !options.rebind {
+            throw ValidationError("--identity belongs to --rebind; give both.")
+        }
+    }
+
     func run() async throws {
         // Trapped before the settings are read, so that a change of them is never missed.
         let hangUps = await HangUps()
         let sources = try sources()
-        let configuration = try ServeConfiguration(sources, rebind: options.rebind)
+        var configuration = try ServeConfiguration(sources, rebind: options.rebind)
+        configuration.proxy.takeovers = try takeovers()
         let log = try ProcessLog(sources)
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
         let manager = ServiceManager(environment: ThisProcess.environment)
@@ -73,15 +89,28 @@ struct Serve: AsyncParsableCommand {
             await reload.run()
             manager.notify("READY=1")
         }
+        let warnings = await proxy.graph.warnings
         if log.choice.isJSON {
-            log.logStart(configuration, proxy)
+            log.logStart(configuration, proxy, warnings)
         } else {
-            welcome(configuration, proxy)
+            welcome(configuration, proxy, warnings)
         }
         // The manager may send a signal from now on, and each is trapped.
         manager.notify("READY=1")
         try await lifetime.run()
         await proxy.close()
+    }
+
+    /// Which users get which stores of another backend.
+    private func takeovers() throws -> [StoreTakeover] {
+        try identity.map { text in
+            guard let takeover = StoreTakeover(text) else {
+                throw StartProblem(
+                    "--identity is \"\(text)\", but must be STORE=USER: a store as `understudy "
+                        + "identities` names it, and the id of its user at this backend.")
+            }
+            return takeover
+        }
     }
 
     /// The sources of the settings; each call reads the file.
@@ -95,7 +124,9 @@ struct Serve: AsyncParsableCommand {
             file: try ConfigurationFile.load(flag: config, environment: ThisProcess.environment))
     }
 
-    private func welcome(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
+    private func welcome(
+        _ configuration: ServeConfiguration, _ proxy: RunningProxy, _ warnings: [String]
+    ) {
         ThisProcess.say(
             "Understudy stands in for \(configuration.proxy.backend) at http://\(proxy.address)")
         if ThisProcess.isOutputKept {
@@ -105,13 +136,15 @@ struct Serve: AsyncParsableCommand {
             ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
         }
         ThisProcess.say("Stores are kept by SQLite \(Store.sqliteVersion).")
-        for warning in proxy.graph.warnings { ThisProcess.say(warning) }
+        for warning in warnings { ThisProcess.say(warning) }
     }
 }
 
 extension ProcessLog {
     /// The lines of a start as events.
-    fileprivate func logStart(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
+    fileprivate func logStart(
+        _ configuration: ServeConfiguration, _ proxy: RunningProxy, _ warnings: [String]
+    ) {
         logger.notice(
             "understudy serves",
             metadata: [
@@ -120,7 +153,7 @@ extension ProcessLog {
                 "data": "\(configuration.proxy.folder.path)", "version": "\(Version.text)",
                 "sqlite": "\(Store.sqliteVersion)",
             ])
-        for warning in proxy.graph.warnings {
+        for warning in warnings {
             logger.warning(
                 "a setting or store needs attention", metadata: ["warning": "\(warning)"])
         }

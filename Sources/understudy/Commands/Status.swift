@@ -8,8 +8,10 @@ struct Status: AsyncParsableCommand {
         abstract: "How things stand: backend, queue, ledger, tables.",
         discussion: """
             Ends with 6 when no Understudy runs (the store's state is shown all the same), 3 when \
-            the backend cannot be reached, 4 with conflicts open, 5 with quarantined operations. \
-            JSON: as GET /-/api/v1/status in /-/openapi.json; with \
+            the backend cannot be reached or offline mode is on, 4 with conflicts open, 5 with \
+            quarantined operations. Without --identity the stores of all users count too. \
+            JSON: as GET /-/api/v1/status in /-/openapi.json; without --identity also users, \
+            {stores, unknown, openOperations, conflicts, quarantined}; with \
             --verbose also storage, as GET /-/api/v1/storage.
             """)
 
@@ -19,29 +21,51 @@ struct Status: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let (status, storage, isRunning) = try await options.withOperatorOrStore {
-            [verbose] client in
-            let status = try await client.get("/status")
-            guard verbose else { return (status, JSONValue?.none, client.isRunning) }
-            return (status, try await client.get("/storage"), client.isRunning)
+        let found = try await options.withOperatorOrStore { [verbose, options] client in
+            var found = Found(
+                status: try await client.get("/status"),
+                users: try await UserStores.read(client, options), isRunning: client.isRunning)
+            if verbose { found.storage = try await client.get("/storage") }
+            // Without a server the settings are those of this command.
+            if client.isRunning {
+                found.isManual = Holding.isManual(try await client.get("/settings"))
+            }
+            return found
         }
-        options.show(Self.adding(storage, to: status)) { _ in
-            TerminalText.status(status) + (storage.map(TerminalText.storage) ?? [])
+        options.show(found.json) { _ in
+            TerminalText.status(found.status, users: found.users, isManual: found.isManual)
+                + (found.storage.map(TerminalText.storage) ?? [])
         }
-        if !isRunning {
+        if !found.isRunning {
             options.tell("No Understudy runs; this is what the store holds.")
             throw ExitStatus.notRunning
         }
-        if status["backend"]?["state"]?.string != "online" { throw ExitStatus.offline }
+        let isOffline = found.status["mode"]?["mode"]?.string == "offline"
+        if isOffline || found.status["backend"]?["state"]?.string != "online" {
+            throw ExitStatus.offline
+        }
         try Status.throwOpen(
-            conflicts: status["queue"]?["conflict"]?.integer,
-            quarantined: status["queue"]?["quarantined"]?.integer)
+            conflicts: (found.status["queue"]?["conflict"]?.integer ?? 0)
+                + (found.users?.conflicts ?? 0),
+            quarantined: (found.status["queue"]?["quarantined"]?.integer ?? 0)
+                + (found.users?.quarantined ?? 0))
     }
 
-    /// The status with the storage as one more member.
-    private static func adding(_ storage: JSONValue?, to status: JSONValue) -> JSONValue {
-        guard let storage, case .object(let members) = status else { return status }
-        return .object(members + [.init("storage", storage)])
+    /// What the command shows.
+    private struct Found: Sendable {
+        let status: JSONValue
+        let users: UserStores?
+        var storage: JSONValue?
+        var isManual = false
+        let isRunning: Bool
+
+        /// The status with the users and the storage as further members.
+        var json: JSONValue {
+            guard case .object(var members) = status else { return status }
+            if let users { members.append(.init("users", users.json)) }
+            if let storage { members.append(.init("storage", storage)) }
+            return .object(members)
+        }
     }
 
     /// Throws the exit code for open conflicts or quarantined operations.
@@ -101,7 +125,12 @@ struct History: AsyncParsableCommand {
             let result = try await options.withOperatorOrStore { client in
                 try await client.post("/history/undo", [], .members(("operations", ids)))
             }
-            return options.show(result) { TerminalText.bulk($0, "undone") }
+            let why = "there is no such operation, no decision about it, or something newer"
+            options.show(result) { TerminalText.bulk($0, "undone", left: why) }
+            if result["changed"]?.integer == 0, result["refused"]?.integer ?? 0 > 0 {
+                throw StartProblem("No decision was undone: \(why).", .error)
+            }
+            return
         }
         let list = try await options.withOperatorOrStore {
             try await $0.get("/history", page.query)

@@ -23,12 +23,20 @@ struct Sync: AsyncParsableCommand {
     static func perform(
         _ options: ClientOptions, _ path: String, _ body: JSONValue = .object([])
     ) async throws {
-        let (run, queue) = try await options.withOperator { client in
+        let (run, queue, waiting, users) = try await options.withOperator { [options] client in
             let started = try await client.post(path, [("wait", "0")], body)
             let run = try await Self.finished(started, client)
-            return (run, try await client.get("/status")["queue"] ?? .null)
+            let queue = try await client.get("/status")["queue"] ?? .null
+            var waiting = JSONValue.null
+            // One whose answer never came is tried again too.
+            if ["waiting", "unknown"].contains(where: { queue[$0]?.integer ?? 0 > 0 }) {
+                waiting = try await client.get(
+                    "/operations", [("state", "waiting,unknown"), ("limit", "1")])
+            }
+            return (run, queue, waiting, try await UserStores.read(client, options))
         }
-        options.show(run, TerminalText.run)
+        options.show(run) { TerminalText.run($0) + TerminalText.waiting(waiting) }
+        if let hint = users?.hint { options.tell(hint) }
         try throwResult(run, queue: queue)
     }
 
@@ -50,17 +58,27 @@ struct Sync: AsyncParsableCommand {
         return run
     }
 
+    /// The sentence and exit code of a run that is not complete.
+    private static func problem(_ run: JSONValue, _ end: String) -> StartProblem {
+        let reason = run["reason"]?.string.map { ": \($0)" } ?? "."
+        return StartProblem("The \(run["kind"]?.string ?? "run") \(end)\(reason)", .error)
+    }
+
     /// Throws the exit code of a run; returns for a success.
     /// - Parameter queue: the counts of open operations after the run.
     static func throwResult(_ run: JSONValue, queue: JSONValue) throws {
         switch run["state"]?.string {
         case "offline": throw ExitStatus.offline
-        case "failed", "signIn", "cancelled": throw ExitStatus.error
+        case "failed": throw problem(run, "failed")
+        case "signIn": throw problem(run, "needs a sign-in")
+        case "cancelled": throw problem(run, "was cancelled")
         default:
             try Status.throwOpen(
                 conflicts: queue["conflict"]?.integer,
                 quarantined: queue["quarantined"]?.integer)
-            if run["state"]?.string == "completeWithErrors" { throw ExitStatus.error }
+            if run["state"]?.string == "completeWithErrors" {
+                throw problem(run, "ended with errors")
+            }
         }
     }
 }

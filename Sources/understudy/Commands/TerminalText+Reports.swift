@@ -3,25 +3,28 @@ import TablesProtocol
 // Lines for a terminal: bulk actions, imports, backups, findings, tables and runs.
 extension TerminalText {
     /// The outcome of a bulk action.
-    static func bulk(_ result: JSONValue, _ done: String) -> [String] {
+    /// - Parameter why: why an operation that matches may be left.
+    static func bulk(
+        _ result: JSONValue, _ done: String, left why: String = "they are on their way"
+    ) -> [String] {
         let matched = result["matched"]?.integer ?? 0
         if result["dryRun"]?.bool == true { return ["\(matched) operations match."] }
         let refused = result["refused"]?.integer ?? 0
         return [
             "\(result["changed"]?.integer ?? 0) operations \(done)"
-                + (refused > 0 ? ", \(refused) refused since they are on their way." : ".")
+                + (refused > 0 ? ", \(refused) left: \(why)." : ".")
         ]
     }
 
     /// Operations by state, status and cause.
     static func groups(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).map { group in
-            let since = group["since"]?.string.map { "since \($0)" } ?? "waiting for their turn"
+            let since = group["since"]?.string.map { "since \($0)" } ?? "not tried yet"
             let status = group["status"]?.integer.map { "\($0)  " } ?? ""
             return "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
                 + "\(status)\(since)  \(group["reason"]?.string ?? "")"
         }
-        return lines.isEmpty ? ["No operations."] : lines
+        return lines.isEmpty ? ["No operations."] : lines + why(list["held"]?.string)
     }
 
     /// The result of an import.

@@ -4,17 +4,35 @@ import TablesProtocol
 /// Lines for a terminal, from answers of the operator API.
 enum TerminalText {
     /// The status.
-    static func status(_ status: JSONValue) -> [String] {
+    /// - Parameters:
+    ///   - users: what waits in the stores of users.
+    ///   - isManual: whether a write starts no push.
+    static func status(
+        _ status: JSONValue, users: UserStores? = nil, isManual: Bool = false
+    ) -> [String] {
         let backend = status["backend"]
-        var lines = [
-            row("Backend", "\(text(backend?["state"]))  \(text(backend?["url"]))"),
-            row("", text(backend?["reason"])),
-        ]
+        // A backend that was not asked yet is neither in reach nor out of it.
+        let isAsked = backend?["isAsked"]?.bool != false
+        let state = isAsked ? text(backend?["state"]) : "not asked yet"
+        var lines = [row("Backend", "\(state)  \(text(backend?["url"]))")]
+        if isAsked {
+            let times = [
+                backend?["since"]?.string.map { "since \($0)" },
+                backend?["nextTry"]?.string.map { "asked again at \($0)" },
+            ].compactMap(\.self)
+            lines += [
+                row("", text(backend?["reason"])), row("", times.joined(separator: ", ")),
+            ]
+        }
         if status["mode"]?["mode"]?.string == "offline" {
             let until = status["mode"]?["until"]?.string.map { " until \($0)" } ?? ""
-            lines.append(row("Mode", "offline by choice\(until)"))
+            lines.append(row("Mode", "offline by choice\(until); `understudy online` ends it"))
+        } else if isManual {
+            lines.append(
+                row("Mode", "a write starts no push (sync = manual); `understudy sync` sends"))
         }
         lines.append(row("Queue", queue(status["queue"])))
+        if let users = users?.text { lines.append(row("Users", users)) }
         lines.append(row("Ledger", ledger(status["ledger"])))
         for table in status["tables"]?.array ?? [] {
             let complete = table["isComplete"]?.bool == true ? "" : ", not pulled completely yet"
@@ -23,9 +41,12 @@ enum TerminalText {
                     "Table",
                     "\(text(table["name"]))  \(text(table["items"])) items, "
                         + "\(text(table["pending"])) pending\(complete)"))
-            if let warning = table["warning"]?.string { lines.append(row("", warning)) }
+            if let warning = table["warning"]?.string {
+                let since = table["pullsFailSince"]?.string.map { " (since \($0))" } ?? ""
+                lines.append(row("", warning + since))
+            }
         }
-        lines.append(row("Last sync", status["lastSync"]?.string ?? "never"))
+        lines.append(row("Last sync", status["lastSync"]?.string ?? "none since the start"))
         for warning in status["warnings"]?.array ?? [] {
             lines.append(row("Warning", text(warning)))
         }
@@ -57,7 +78,7 @@ enum TerminalText {
 
     /// A run.
     static func run(_ run: JSONValue) -> [String] {
-        var lines = ["\(text(run["kind"])): \(text(run["state"]))"]
+        var lines = ["\(text(run["kind"])): \(runState(text(run["state"])))"]
         if let reason = run["reason"]?.string { lines.append("  \(reason)") }
         if let push = run["push"], push != .null {
             lines.append(
@@ -74,23 +95,51 @@ enum TerminalText {
         return lines
     }
 
-    /// A list of operations.
-    static func operations(_ page: JSONValue) -> [String] {
-        let lines = (page["items"]?.array ?? []).map(operation)
-        return lines.isEmpty ? ["No operations."] : lines + more(page)
+    /// When the first of the waiting operations is tried again; nothing if none waits for a time.
+    static func waiting(_ page: JSONValue) -> [String] {
+        guard let next = page["items"]?.array?.first?["nextAttemptAt"]?.string else { return [] }
+        return [
+            "  The first that waits is tried again at \(next); at once with: "
+                + "understudy queue retry --all --state waiting,unknown"
+        ]
     }
+
+    /// The state of a run in words.
+    private static func runState(_ state: String) -> String {
+        switch state {
+        case "completeWithErrors": "complete with errors"
+        case "signIn": "a sign-in is needed"
+        default: state
+        }
+    }
+
+    /// A list of operations.
+    /// - Parameter held: what keeps queued ones from being sent.
+    static func operations(_ page: JSONValue, held: String? = nil) -> [String] {
+        let lines = (page["items"]?.array ?? []).map(operation)
+        return lines.isEmpty ? ["No operations."] : lines + more(page) + why(held)
+    }
+
+    /// The line on what keeps queued operations from being sent.
+    static func why(_ held: String?) -> [String] { held.map { ["Held: \($0)"] } ?? [] }
 
     /// One operation in a line.
     static func operation(_ operation: JSONValue) -> String {
         let reason = operation["reason"]?.string.map { "  \($0)" } ?? ""
+        let next = operation["nextAttemptAt"]?.string.map { "  (again at \($0))" } ?? ""
         return "\(text(operation["id"]))  \(text(operation["state"]))  "
             + "\(text(operation["kind"])) \(text(operation["table"]))/\(text(operation["itemId"]))  "
-            + "\(text(operation["title"]))\(reason)"
+            + "\(text(operation["title"]))\(reason)\(next)"
     }
 
     /// One operation with its attempts.
-    static func detail(_ detail: JSONValue) -> [String] {
+    /// - Parameter held: what keeps it from being sent, if it is queued.
+    static func detail(_ detail: JSONValue, held: String? = nil) -> [String] {
         var lines = detail["summary"].map { [operation($0)] } ?? []
+        if let accepted = detail["summary"]?["createdAt"]?.string {
+            lines.append("  accepted \(accepted)")
+        }
+        lines += why(held).map { "  \($0)" }
         for name in ["payload", "base", "mine", "server"] {
             if let value = detail[name], value != .null {
                 lines.append("  \(name): \(value.text)")

@@ -56,7 +56,7 @@ extension Doctor {
     }
 
     /// The backend that is configured, or the one that the store belongs to.
-    private func backend(_ stores: [StoreInspection]) -> BackendAddress? {
+    func backend(_ stores: [StoreInspection]) -> BackendAddress? {
         let own = stores.first { $0.identity == Identity.anonymousKey }
         return value(Settings.backend) ?? own?.contents?.backend.flatMap { BackendAddress($0) }
     }
@@ -65,7 +65,8 @@ extension Doctor {
     private func seenTables(_ stores: [StoreInspection]) -> [TableName] {
         let stored = stores.flatMap { $0.contents?.tables ?? [] }
         var seen: [TableName] = []
-        for table in list(Settings.table) + stored.compactMap({ TableName($0) }) + wanted
+        for table in list(Settings.table) + stored.compactMap({ TableName($0) })
+            + (running?.wanted ?? [])
         where !seen.contains(table) {
             seen.append(table)
         }
@@ -108,6 +109,10 @@ extension Doctor {
                     + "before /tables.")
         case .notTables where seen.isEmpty && !(found.missing.isEmpty && found.refusals.isEmpty):
             return .ok(check, "\(address) answers.")
+        case .notTables where !found.refusals.isEmpty:
+            return .problem(
+                check, "\(address) answers, and lists no table for this caller: \(found.reason)",
+                "Allow GET for the table at the backend, or name another one with --table.")
         case .notTables:
             return .problem(
                 check, "\(address): \(found.reason)",

@@ -48,7 +48,8 @@ extension Doctor {
     func storeFindings(_ stores: [StoreInspection]) -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
-        return [sqliteFinding()] + budgetFindings(stores)
+        let general = [sqliteFinding()] + budgetFindings(stores) + waitingFindings(stores)
+        return general
             + stores.map { store in
                 switch store.result {
                 case .success(let contents):
@@ -62,6 +63,15 @@ extension Doctor {
                         check, "\(store.identity) is of another version. \(sentence)",
                         "Nothing is damaged. Install the version that wrote it, or name a new folder "
                             + "with --data.")
+                case .failure(.readOnly(let sentence)), .failure(.cannotOpen(let sentence)):
+                    return .problem(
+                        check, "\(store.identity) cannot be opened. \(sentence)",
+                        "Nothing is known to be damaged: restore nothing. \(folder.adviceToOpen)")
+                case .failure(.full(let sentence)):
+                    return .problem(
+                        check, "\(store.identity) cannot be opened. \(sentence)",
+                        "Nothing is known to be damaged: restore nothing. Free space on the disk of "
+                            + "\(folder.path).")
                 case .failure(let error):
                     return unreadable(store.identity)
                         ?? damage(store.identity, error.description)
@@ -81,6 +91,32 @@ extension Doctor {
                 "\(store.identity) uses \(used >> 20) MiB, and its disk-budget is \(budget >> 20) MiB.",
                 "Rows that the backend has too are dropped for new ones; when there are none, writes get "
                     + "507. Sync or discard what waits, or raise disk-budget.")
+        }
+    }
+
+    /// The findings on stores that were bound to another backend, with changes whose users have not signed in
+    /// there.
+    private func waitingFindings(_ stores: [StoreInspection]) -> [Finding] {
+        let waiting: Set<String>
+        do {
+            waiting = try folder.waitingStores()
+        } catch {
+            return [
+                .problem(
+                    "sign-in", error.sentence,
+                    "Do that, then start Understudy again.")
+            ]
+        }
+        return stores.compactMap { store in
+            guard waiting.contains(store.identity), let contents = store.contents,
+                contents.ledger.queue.open > 0
+            else { return nil }
+            return .warning(
+                "sign-in",
+                "\(store.identity): \(contents.ledger.queue.open) changes wait until their user signs "
+                    + "in at this backend.",
+                "If the user gets another identity there, start once with: understudy serve --rebind "
+                    + "--identity \(store.identity)=USER (the user's id at this backend)")
         }
     }
 

@@ -7,21 +7,23 @@ import TablesProtocol
 struct Doctor: Sendable {
     let sources: Sources
     let folder: DataFolder
-    /// Whether an Understudy runs on the folder.
-    let isRunning: Bool
-    /// The tables that its clients have read and that no sync has pulled.
-    let wanted: [TableName]
+    /// The Understudy that runs on the folder; nil if none does.
+    let running: RunningState?
 
     /// The variables that are named like one of Understudy's and are none.
     var variables: [UnknownVariable] = []
+
+    /// Whether an Understudy runs on the folder.
+    var isRunning: Bool { running != nil }
 
     /// All findings, in the order in which one check depends on another.
     func findings() async -> [Finding] {
         var findings = configurationFindings()
         findings += folderFindings()
         let stores = inspectStores()
-        findings += storeFindings(stores)
+        findings += storeFindings(stores) + queueFindings(stores)
         findings += await listeningFindings()
+        findings += bindingFindings(stores)
         findings += await backendFindings(stores)
         return findings
     }

@@ -152,6 +152,17 @@ import Testing
         #expect(try client.send("OPTIONS", "/tables/todos").status == 200)
     }
 
+    @Test func `a path of no table is not there, whoever asks`() throws {
+        let client = try Site.client(TableOptions())
+        let admin = ["Authorization": "Bearer \(Site.adminToken)"]
+        for fields in [[:], try fields(Site.token()), fields("nonsense"), admin] {
+            for path in ["/tables", "/tables/", "/tables/todos/a/b"] {
+                let answer = try client.send("GET", path, nil, fields)
+                #expect(answer.status == 404, "\(path) \(fields)")
+            }
+        }
+    }
+
     @Test func `a page of an allowed origin can read a refusal`() throws {
         let client = try Site.client(TableOptions(signedIn: [.read]))
         let requests: [(path: String, fields: [String: String])] = [

@@ -145,5 +145,17 @@ import Testing
     func `a file that cannot be used says why`(text: String, words: String) throws {
         let problem = #expect(throws: AccessProblem.self) { try Site.access(text) }
         #expect(problem?.description.contains(words) == true, "\(problem?.description ?? "")")
+        #expect(problem?.description.contains("..") == false, "\(problem?.description ?? "")")
+    }
+
+    @Test(arguments: [
+        String(repeating: " ", count: 40), "short", "\(Site.adminToken) x", "\(Site.adminToken)é",
+    ])
+    func `the administrator's token is one that a header field carries`(token: String) throws {
+        let problem = #expect(throws: AccessProblem.self) {
+            try BackendAccess(
+                parsing: Array(Site.file.utf8), adminToken: token, read: Site.file(_:))
+        }
+        #expect(problem?.description.contains("no blanks") == true)
     }
 }

@@ -73,6 +73,9 @@ import Testing
             row = try #require(try table.update(row, #"{"n":\#(n)}"#, table.write(at: Int64(n))))
             #expect(!old.contains(row.version))
         }
+        #expect(try table.storage.remove([row], from: table.name, table.write()))
+        let again = try table.insert("a", #"{"n":0}"#, table.write(at: 20))
+        #expect(!old.contains(again.version) && again.version != row.version)
     }
 
     @Test(arguments: StorageUnderTest.all)

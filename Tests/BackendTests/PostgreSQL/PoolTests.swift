@@ -54,6 +54,18 @@ import Testing
         #expect(answer.count == 1)
     }
 
+    @Test(.ends) func `a connection whose transaction is still open is not kept`() throws {
+        let pool = try PostgreSQLPool(PostgreSQLServer.url(), schema: "public")
+        let process = "SELECT pg_backend_pid()"
+        let first = try pool.withConnection { connection in
+            try connection.run(script: "BEGIN")
+            return try connection.run(process)
+        }
+        let second = try pool.withConnection { try $0.run(process) }
+        #expect(first != second)
+        #expect(try pool.withConnection { try $0.run(process) } == second)
+    }
+
     @Test(.ends) func `too many values are refused, and the connection stays`() throws {
         let pool = try PostgreSQLPool(PostgreSQLServer.url(), schema: "public")
         let values = Array(repeating: PostgreSQLValue.null, count: 65_536)

@@ -2,15 +2,19 @@ import TablesProtocol
 
 @testable import Backend
 
-/// A storage over another one: it says where calls run, and calls a closure before each write and before
-/// each call on logins.
+/// A storage over another one: it says where calls run, and calls a closure before each write, before
+/// each call on logins and before each check.
 struct InterruptedStorage: RowStorage {
     let base: any RowStorage
     var load: StorageLoad { base.load }
-    func check() throws { try base.check() }
+    func check() throws {
+        try beforeCheck()
+        try base.check()
+    }
     var place = CallPlace.callersThread
     var beforeWrite: @Sendable () throws -> Void = {}
     var beforeLogin: @Sendable () throws -> Void = {}
+    var beforeCheck: @Sendable () throws -> Void = {}
 
     func table(_ name: TableName) throws -> StoredTable? { try base.table(name) }
     func declare(_ name: TableName, _ options: TableOptions) throws {
@@ -60,7 +64,7 @@ struct InterruptedStorage: RowStorage {
         try beforeLogin()
         return try base.user(ofToken: token)
     }
-    func endLogin(token: String?) throws {
+    func endLogin(token: String) throws {
         try beforeLogin()
         try base.endLogin(token: token)
     }

@@ -50,6 +50,43 @@ import Testing
     }
 
     @Test(arguments: StorageUnderTest.all)
+    func `no version comes again, however often an id is removed and inserted`(
+        kind: StorageUnderTest
+    ) throws {
+        let table = try TableUnderTest(kind)
+        var versions: [String] = []
+        for life in 0..<4 {
+            var row = try table.insert("a", #"{"n":0}"#)
+            versions.append(row.version)
+            for change in 1...2 {
+                row = try #require(try table.update(row, #"{"n":\#(change)}"#))
+                versions.append(row.version)
+            }
+            #expect(try table.storage.remove([row], from: table.name, table.write()), "\(life)")
+        }
+        #expect(Set(versions).count == versions.count, "\(versions)")
+    }
+
+    @Test(arguments: StorageUnderTest.all)
+    func `no version comes again where some rows came with one`(kind: StorageUnderTest) throws {
+        let table = try TableUnderTest(kind)
+        var versions: [String] = []
+        for life in 0..<4 {
+            let given = life % 2 == 0 ? "given \(life)" : nil
+            let new = NewRow(id: "a", columns: Columns(), version: given)
+            guard
+                case .inserted(let inserted) = try table.storage.insert(
+                    new, into: table.name, creating: table.options, table.write())
+            else { throw Unexpected() }
+            if let given { #expect(inserted.version == given) }
+            let changed = try #require(try table.update(inserted, #"{"n":1}"#))
+            versions += [inserted.version, changed.version]
+            #expect(try table.storage.remove([changed], from: table.name, table.write()), "\(life)")
+        }
+        #expect(Set(versions).count == versions.count, "\(versions)")
+    }
+
+    @Test(arguments: StorageUnderTest.all)
     func `a row that is not as it was read is neither changed nor removed`(
         kind: StorageUnderTest
     ) throws {

@@ -57,6 +57,49 @@ import Testing
         #expect(problem?.description.contains("has version 99 of the schema") == true)
     }
 
+    @Test(.ends) func `a node that starts waits for a migration of any length`() throws {
+        let schema = PostgreSQLServer.newSchema()
+        let application = "waits-\(schema)"
+        let url = try PostgreSQLServer.url()
+        let other = try PostgreSQLPool(url, schema: "public")
+        let pool = try PostgreSQLPool(
+            "\(url)&application_name=\(application)", schema: schema, lockMilliseconds: 10)
+        let problems = Mutex<[String]>([])
+        let isOver = Atomic(false)
+        let group = DispatchGroup()
+        let lock = [PostgreSQLValue.integer(PostgreSQLSchema.lock)]
+        try other.withConnection { connection in
+            try connection.run("SELECT pg_advisory_lock($1::bigint)", lock)
+            DispatchQueue(label: "start").async(group: group) {
+                do {
+                    try PostgreSQLSchema.migrate(pool, schema: schema)
+                } catch {
+                    problems.withLock { $0.append("\(error)") }
+                }
+                isOver.store(true, ordering: .sequentiallyConsistent)
+            }
+            // Until it has waited five times as long, or is over.
+            while !isOver.load(ordering: .sequentiallyConsistent) {
+                let waiting = try connection.run(
+                    """
+                    SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+                    WHERE application_name = $1::text AND NOT granted
+                      AND clock_timestamp() - waitstart > interval '50 milliseconds'
+                    """, [.text(application)])
+                if !waiting.isEmpty { break }
+            }
+            try connection.run("SELECT pg_advisory_unlock($1::bigint)", lock)
+        }
+        group.wait()
+        #expect(problems.withLock { $0 } == [])
+        let settings = try pool.withConnection { connection in
+            try connection.run(
+                "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')")
+        }
+        #expect(settings.map { $0.textOrNull(0) } == ["10ms"])
+        #expect(settings.map { $0.textOrNull(1) } == ["30s"])
+    }
+
     @Test(.ends) func `nodes that start together make the schema once`() throws {
         let schema = PostgreSQLServer.newSchema()
         let url = try PostgreSQLServer.url()

@@ -133,9 +133,15 @@ extension Stage {
         for body in [
             "{\"text\":", "[1]", "\"a\"", "{\"a\":1,\"a\":2}", #"{"text":"\ud800"}"#, "",
             "{\"text\":\"\u{0}\"}", "{\"n\":01}", "{\"n\":1}x", "nul", "{\"id\":true}",
-            "{\"ID\":\"a\"}", String(repeating: "[", count: 100),
+            #"{"id":"a","text":"x","TEXT":"y"}"#, String(repeating: "[", count: 100),
         ] {
             expectError(try await ask(sdk.insert(body)), 400)
+        }
+        let respelled = try await ask(sdk.insert(#"{"ID":"a1","text":"other"}"#))
+        if sdk.isFirst {
+            expectError(respelled, 400)
+        } else {
+            try expectItem(respelled, 409, Self.milk)
         }
         try await refusedBodies()
         await sync()

@@ -33,6 +33,7 @@ struct KeepingRouteTests {
             #expect(list["total"]?.integer == 1)
             #expect(first["identity"]?.string == "anonymous" && first["state"]?.string == "open")
             #expect(first["openOperations"]?.integer == 1 && first["items"]?.integer == 1)
+            #expect(first["conflicts"]?.integer == 0 && first["quarantined"]?.integer == 0)
             #expect(first["oldestAt"]?.string != nil && first["bytes"]?.integer ?? 0 > 0)
         }
     }

@@ -45,6 +45,19 @@ import Testing
         #expect(merge.proposed == Columns(stored: #"{"a":5,"b":9,"c":null}"#))
     }
 
+    /// `é` as one character and as `e` with an accent.
+    @Test func `names that differ in bytes are two columns, names that differ in case are one`() {
+        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+        let merge = ThreeWayMerge(
+            base: Columns(stored: "{\"\(two)\":1}"), changes: Columns(stored: "{\"\(one)\":2}"),
+            theirs: Columns(stored: "{\"\(two)\":2}"))
+        #expect(merge.rest == Columns(stored: "{\"\(one)\":2}"))
+        #expect(merge.overlaps.isEmpty)
+        let row = Columns(stored: "{\"\(two)\":1,\"Text\":3}")
+        #expect(row.value(one) == .null && row.value(two).text == "1")
+        #expect(row.value("text").text == "3")
+    }
+
     @Test func `without a base every difference is theirs`() {
         let merge = ThreeWayMerge(
             base: nil, changes: Columns(stored: #"{"a":1,"b":2}"#),

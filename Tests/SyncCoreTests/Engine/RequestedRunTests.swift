@@ -79,7 +79,42 @@ import Testing
         let ended = try #require(log.lines.last { $0.message == "run ended" })
         #expect(ended.fields["state"] == "\(run.state)" && ended.fields["left"] == "1")
         #expect(
+            ended.fields["reason"] == "1 change waits to be tried again: the backend answered 500.")
+        #expect(
             !log.lines.contains { line in line.fields.values.contains { $0.contains("secret") } })
+    }
+
+    @Test func `the log says which missing table stopped a push`() async throws {
+        let log = CollectedLog()
+        let world = try World(log: log.logger)
+        try await world.insert("a")
+        world.transport.decide { _, _ in .instead(Response(status: .notFound)) }
+        #expect(await world.engine.push().state == .completeWithErrors)
+        let ended = try #require(log.lines.last { $0.message == "run ended" })
+        #expect(ended.fields["reason"] == "There is no table todoitem (404).")
+    }
+
+    @Test func `a sync whose pulls fail is no last sync`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        #expect(await world.engine.sync().state == .complete)
+        let well = try #require(try await world.engine.status().lastSync)
+        for status in [403, 404, 405] {
+            world.clock.advance(by: .seconds(60))
+            world.transport.decide { request, _ in
+                request.head.method == .get
+                    ? .instead(
+                        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8)))
+                    : nil
+            }
+            let run = await world.engine.sync()
+            #expect(run.state == .completeWithErrors && run.pull.first?.error != nil, "\(run)")
+            #expect(try await world.engine.status().lastSync == well)
+        }
+        world.transport.decide { _, _ in nil }
+        #expect(await world.engine.sync().state == .complete)
+        let again = try #require(try await world.engine.status().lastSync)
+        #expect(again > well)
     }
 
     @Test func `the timeout of one caller does not end the wait of another`() async throws {

@@ -121,4 +121,32 @@ import Testing
             world.todo, query: open, queryID: "open", reconcile: true)
         #expect(again.pull.first?.deleted == 0, "\(again)")
     }
+
+    @Test(arguments: [
+        (BackendFlavour.mobileServices, "divby", "div"), (.mobileApps, "div", "divby"),
+        (.datasync, "div", "divby"),
+    ])
+    func `a filter may divide as the backend does`(
+        flavour: BackendFlavour, word: String, other: String
+    ) async throws {
+        let world = try World(BackendOptions(flavour: flavour))
+        for number in [6, 7, 8] { try await world.seed("r\(number)", "{\"n\":\(number)}") }
+        _ = await world.engine.sync()
+        let wanted = flavour == .mobileServices ? "3.5" : "3"
+        let run = await world.engine.pull(
+            world.todo, query: try PullQuery(parsing: "n \(word) 2 eq \(wanted)"))
+        #expect(run.state == .complete, "\(run)")
+        #expect(run.pull.first?.received == (flavour == .mobileServices ? 1 : 2), "\(run)")
+        let refused = await world.engine.pull(
+            world.todo, query: try PullQuery(parsing: "n \(other) 2 eq 3"))
+        #expect(refused.state == .completeWithErrors)
+        #expect(refused.reason?.contains("'divby'") == true, "\(refused)")
+    }
+
+    @Test func `filters that the common dialect cannot say are different queries`() throws {
+        let one = try PullQuery(parsing: "n divby 2 eq 3")
+        #expect(try PullQuery(parsing: "$filter=n divby 2 eq 3") == one)
+        #expect(try PullQuery(parsing: "n divby 2 eq 4").key != one.key)
+        #expect(!one.key.isEmpty)
+    }
 }

@@ -53,6 +53,31 @@ import Testing
         #expect(late.name == "preconditionFailed")
     }
 
+    @Test(arguments: ["v1", "v2"])
+    func `the backend's texts of equal values are taken, which no client sees as a change`(
+        _ version: String
+    ) async throws {
+        try await fixture.pull(
+            fixture.remote("a", #"{"at":"2024-03-01T08:00:00Z","n":1.10}"#, version: "v1"))
+        let before = try #require(try await fixture.row("a"))
+        let rewritten = #"{"n":1.1,"more":null,"at":"2024-03-01T08:00:00.000Z"}"#
+        try await fixture.pull(fixture.remote("a", rewritten, version: version))
+        let row = try #require(try await fixture.row("a"))
+        #expect(row.columns.text == #"{"at":"2024-03-01T08:00:00.000Z","n":1.1}"#)
+        #expect(row.version == before.version && row.stamp == before.stamp)
+        #expect(row.serverVersion == version)
+    }
+
+    @Test func `the backend's text of a column that was changed here is not taken`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"n":1.10,"x":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2.0}"#)
+        try await fixture.pull(fixture.remote("a", #"{"n":1.1,"x":1}"#, version: "v1"))
+        #expect(try await fixture.row("a")?.columns.text == #"{"n":1.10,"x":2.0}"#)
+        let answer = try fixture.remote("a", #"{"n":1.1,"x":2}"#, version: "v2")
+        try await fixture.push { _ in .applied(row: answer, RowOrigin()) }
+        #expect(try await fixture.row("a")?.columns.text == #"{"n":1.1,"x":2}"#)
+    }
+
     @Test func `the backend's version names no item that was changed here`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         try await fixture.update("a", #"{"n":5}"#)

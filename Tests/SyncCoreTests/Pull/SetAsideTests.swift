@@ -143,6 +143,17 @@ import Testing
         #expect(mended.pullError == nil && mended.pullsFailSince == nil && mended.warning == nil)
     }
 
+    @Test func `without a token, a table that asks for a sign-in is reported too`() async throws {
+        let world = try World()
+        try await world.fill(3)
+        _ = await world.engine.pull(world.todo)
+        world.transport.decide { _, _ in .instead(Self.answer(#"{"error":"no"}"#, 401)) }
+        _ = await world.engine.sync()
+        let failing = try #require(try await world.store.tables().first)
+        #expect(failing.pullError == "The backend asks to sign in.")
+        #expect(failing.pullsFailSince != nil)
+    }
+
     @Test func `an unpaged list removes only the items that the backend confirms missing`()
         async throws
     {

@@ -77,4 +77,93 @@ import Testing
         #expect(refused.reason?.contains("other") == true)
         #expect(try await world.store.ledger().balances)
     }
+    @Test func `an insert answered with a known row is refused, and sent again on request`()
+        async throws
+    {
+        try await world.seed("b", #"{"text":"theirs","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        let theirs = try #require(try await world.local("b"))
+        let mine = Columns(stored: #"{"text":"mine"}"#)
+        try await world.insert("c", mine.text)
+        let answer = #"{"id":"b","text":"theirs","note":"n","version":"v1","deleted":false}"#
+        world.transport.once(
+            .instead(
+                Response(
+                    status: .created, headerFields: [.contentType: "application/json"],
+                    body: Array(answer.utf8)))
+        ) { $0.head.method == .post }
+        _ = await world.engine.push()
+        let refused = try #require(try await world.operations([.quarantined]).first)
+        #expect(refused.itemID == "c" && refused.maybeApplied)
+        #expect(try await world.local("b") == theirs)
+        #expect(try await world.local("c")?.columns == mine)
+        // The row is read back first, and the backend does not have it.
+        _ = try await world.store.retry(refused.id)
+        #expect(await world.engine.push().state == .complete)
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.remote("c")?.columns == mine)
+        #expect(try await world.local("c")?.columns == mine)
+        #expect(try await world.remote("b")?.columns == theirs.columns)
+        #expect(try await world.local("b") == theirs)
+        #expect(try await world.store.ledger().balances)
+    }
+
+    /// The answer to an insert of `c` names `b`, whose row a pull brought before or after the insert.
+    private func settled(
+        pulledFirst: Bool, pulled: String, answered: String
+    ) async throws -> (OperationState, shown: [String: String]) {
+        let fixture = try StoreFixture()
+        let theirs = try fixture.remote("b", pulled, version: "v1")
+        if pulledFirst { try await fixture.pull(theirs) }
+        try await fixture.insert("c", #"{"text":"mine"}"#)
+        let sent = try #require(try await fixture.send())
+        if !pulledFirst { try await fixture.pull(theirs) }
+        let answer = try fixture.remote("b", answered, version: "v1")
+        let state = try await fixture.settle(sent.seq, .applied(row: answer, RowOrigin()))
+        let page: ItemPage
+        switch fixture.list(TableQuery()) {
+        case .page(let found), .partial(let found): page = found
+        case .unknownTable, .invalid, .overBudget, .failed: throw World.Failure("no list")
+        }
+        #expect(try await fixture.store.ledger().balances)
+        return (
+            state,
+            Dictionary(uniqueKeysWithValues: page.items.map { ($0.id.text, $0.columns.text) })
+        )
+    }
+
+    @Test func `an inserted row that a pull brought first is the item`() async throws {
+        let mine = #"{"text":"mine"}"#
+        let (state, shown) = try await settled(pulledFirst: false, pulled: mine, answered: mine)
+        #expect(state == .done && shown == ["b": mine])
+    }
+
+    @Test(arguments: [(true, "mine"), (true, "theirs"), (false, "theirs")])
+    func `a row that was known before, or lacks what was sent, is another item`(
+        pulledFirst: Bool, text: String
+    ) async throws {
+        let theirs = "{\"text\":\"\(text)\"}"
+        let (state, shown) = try await settled(
+            pulledFirst: pulledFirst, pulled: theirs, answered: theirs)
+        #expect(state == .quarantined && shown == ["b": theirs, "c": #"{"text":"mine"}"#])
+    }
+
+    @Test func `an insert over a tombstone is not taken for a row that was known before it`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        let mine = #"{"text":"mine"}"#
+        try await fixture.insert("c")
+        try await fixture.delete("c")
+        try await fixture.pull(try fixture.remote("b", mine, version: "v1"))
+        try await fixture.insert("c", mine)
+        let sent = try #require(try await fixture.send())
+        let answer = try fixture.remote("b", mine, version: "v1")
+        let state = try await fixture.settle(sent.seq, .applied(row: answer, RowOrigin()))
+        #expect(state == .quarantined)
+        #expect(try await fixture.row("b")?.columns.text == mine)
+        #expect(try await fixture.row("c")?.columns.text == mine)
+        #expect(try await fixture.chain("c").map(\.kind) == [.insert])
+        #expect(try await fixture.store.ledger().balances)
+    }
 }

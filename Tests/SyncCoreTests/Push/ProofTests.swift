@@ -162,4 +162,71 @@ import Testing
         for _ in 0..<10 { _ = await world.engine.push() }
         #expect(try await world.open().map(\.state) == [.quarantined])
     }
+    @Test(arguments: [
+        (#"{"id":"a","updatedAt":"2013","__updatedAt":"2014-01-01T00:00:00.000Z"}"#, 1),
+        (#"{"id":"a","text":"x","__updatedAt":"2014-01-01T00:00:00.000Z"}"#, 1),
+        (#"{"id":"a","text":"x"}"#, 1),
+        (#"{"id":"a","updatedAt":"2014-01-01T00:00:00.000Z"}"#, 2),
+    ])
+    func `a column named updatedAt beside the system's is a user's`(
+        row: String, generation: Int
+    ) throws {
+        let world = try World()
+        let page = try #require(
+            ListBody.parse(Array("[\(row)]".utf8), generation: .mobileServices))
+        let prover = Prover(remote: try world.remote(), isGenerationOpen: true)
+        let outcome = prover.outcome(.rows(page), world.todo, in: .mobileServices)
+        #expect(outcome == .proven(generation == 1 ? .mobileServices : .mobileApps))
+    }
+
+    /// The backend answers a change with its own body beside the present row's version.
+    @Test(arguments: [409, 412], [true, false])
+    func `an echo with the present version does not prove that a change arrived`(
+        status: Int, inBody: Bool
+    ) async throws {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        try await world.elsewhere("PATCH", "a", #"{"text":"theirs"}"#)
+        try await world.update("a", #"{"text":"mine"}"#)
+        let version = try #require(try await world.remote("a")?.version)
+        let echo =
+            inBody
+            ? #"{"id":"a","text":"mine","note":"n","deleted":false,"version":"\#(version)"}"#
+            : #"{"id":"a","text":"mine"}"#
+        let answer = Self.answer(echo, status, inBody ? [:] : [.eTag: "\"\(version)\""])
+        world.transport.once(.instead(answer)) { $0.head.method == .patch }
+        _ = await world.engine.push()
+        let conflict = try #require(
+            try await world.store.conflicts(after: nil, limit: 9).items.first)
+        #expect(conflict.mine?.text == #"{"text":"mine","note":"n"}"#)
+        #expect(conflict.server?.text == #"{"text":"theirs","note":"n"}"#)
+        #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs","note":"n"}"#)
+        #expect(try await world.store.ledger().balances)
+    }
+
+    /// A server with fixed columns drops what it does not know and trims texts, so its echo is not what was
+    /// sent.
+    @Test(arguments: [
+        #""text":"mine""#, #""text":"mine","more":null"#, #""text":" mine ","more":1"#,
+    ])
+    func `an echo that differs from what was sent is not the server's row`(
+        values: String
+    ) async throws {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        try await world.elsewhere("PATCH", "a", #"{"text":"theirs"}"#)
+        try await world.update("a", #"{"text":"mine","more":1}"#)
+        let version = try #require(try await world.remote("a")?.version)
+        let echo = #"{"id":"a",\#(values),"note":"n","deleted":false,"version":"\#(version)"}"#
+        world.transport.once(.instead(Self.answer(echo, 412, [:]))) { $0.head.method == .patch }
+        _ = await world.engine.push()
+        let conflict = try #require(
+            try await world.store.conflicts(after: nil, limit: 9).items.first)
+        #expect(conflict.mine?.text == #"{"text":"mine","note":"n","more":1}"#)
+        #expect(conflict.server?.text == #"{"text":"theirs","note":"n"}"#)
+        #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs","note":"n"}"#)
+        #expect(try await world.store.ledger().balances)
+    }
 }

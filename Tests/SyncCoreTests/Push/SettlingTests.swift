@@ -1,5 +1,6 @@
 import GRDB
 import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import SyncCore
@@ -189,6 +190,30 @@ import Testing
         let operation = try #require(try await fixture.chain("a").first)
         #expect(operation.baseVersion == "v2" && operation.payload?.text == #"{"x":2}"#)
         #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":5}"#)
+    }
+
+    @Test(arguments: [ConflictPolicy.client, .merge])
+    func `history shows what a policy lets the local change overwrite`(
+        _ policy: ConflictPolicy
+    ) async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let theirs = try fixture.remote("a", #"{"x":3,"y":5}"#, version: "v2")
+        let decision = PushDecision.conflict(theirs, reason: "Both.", decidedBy: policy)
+        try await fixture.push { operation in
+            let subject = PushSubject(
+                kind: operation.kind, itemID: operation.itemID, sent: operation.changes)
+            return Settlement(
+                subject: subject, failures: 0, attempts: 1, maxAttempts: 10,
+                now: Instant(milliseconds: 0), random: SeededRandom(1)
+            ).outcome(decision)
+        }
+        let entry = try #require(
+            try await fixture.store.history(after: nil, limit: 9).items.first {
+                $0.kind == .merged
+            })
+        #expect(entry.before?.text == #"{"x":3,"y":5}"#)
+        #expect(entry.after?.text == #"{"x":2,"y":5}"#)
     }
 
     @Test func `an edit of a refused operation makes it due, a delete of a refused insert ends it`()

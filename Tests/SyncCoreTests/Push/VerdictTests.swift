@@ -90,37 +90,25 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("update 200 with another row", subject(.update), .row(row(id: "y")), .own(true)),
         .init("update 2xx without a body", subject(.update), .empty, .own(true)),
         .init(
-            "412 with disjoint changes", subject(.update), .conflict(status: 412, elsewhere),
-            .merge(#"{"text":"b"}"#)),
+            "412 with another row", subject(.update), .conflict(status: 412, overlap), .readBack),
         .init(
-            "412 again after a merge", subject(.update, merged: true),
-            .conflict(status: 412, elsewhere), .own(false)),
+            "409 with another row", subject(.replace), .conflict(status: 409, overlap), .readBack),
         .init(
-            "412 with overlapping changes", subject(.update), .conflict(status: 412, overlap),
-            .conflict(overlap)),
+            "412 that shows mine may be an echo", subject(.update), .conflict(status: 412, mine),
+            .readBack),
         .init(
-            "409 with the row", subject(.update), .conflict(status: 409, overlap),
-            .conflict(overlap)),
+            "412 that lacks a sent column may be an echo",
+            subject(.update, sent: #"{"text":"b","more":1}"#), .conflict(status: 412, mine),
+            .readBack),
         .init(
-            "412 that already shows mine", subject(.update), .conflict(status: 412, mine),
-            .applied(mine)),
+            "412 to a merged change", subject(.update, merged: true),
+            .conflict(status: 412, elsewhere), .readBack),
         .init("412 without a row", subject(.update), .conflict(status: 412, nil), .readBack),
         .init(
-            "409 with an echo", subject(.update), .conflict(status: 409, row(version: nil)),
+            "409 without a version", subject(.update), .conflict(status: 409, row(version: nil)),
             .readBack),
-        .init("412 deleted", subject(.update), .conflict(status: 412, gone), .conflict(gone)),
         .init(
-            "policy server", subject(.update, policy: .server), .conflict(status: 412, overlap),
-            .decided(.server)),
-        .init(
-            "policy client", subject(.update, policy: .client), .conflict(status: 412, overlap),
-            .decided(.client)),
-        .init(
-            "policy merge", subject(.update, policy: .merge), .conflict(status: 412, overlap),
-            .decided(.merge)),
-        .init(
-            "policy merge asks about deletions", subject(.update, policy: .merge),
-            .conflict(status: 412, gone), .decided(.ask)),
+            "412 of a deleted row", subject(.update), .conflict(status: 412, gone), .readBack),
         .init(
             "policy merge asks about deletes", subject(.delete, policy: .merge),
             .conflict(status: 412, overlap), .decided(.ask)),
@@ -135,7 +123,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("undelete 201", subject(.undelete), .row(mine), .applied(mine)),
         .init(
             "undelete 409 of a live row", subject(.undelete), .conflict(status: 409, mine),
-            .applied(mine)),
+            .readBack),
         .init("401", subject(.update), .unauthorized, .signIn),
         .init("400", subject(.update), .rejected(status: 400, text: "no"), .quarantine),
         .init("403", subject(.delete), .rejected(status: 403, text: ""), .quarantine),
@@ -227,13 +215,27 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("insert over a deleted row", subject(.insert), list(gone), .conflict(gone)),
         .init("insert of a hidden id", subject(.insert), list(), .quarantine),
         .init("update, disjoint", subject(.update), list(elsewhere), .merge(#"{"text":"b"}"#)),
+        .init(
+            "update, disjoint again", subject(.update, merged: true), list(elsewhere), .own(false)),
+        .init("update, overlapping", subject(.update), list(overlap), .conflict(overlap)),
+        .init("update, deleted", subject(.update), list(gone), .conflict(gone)),
+        .init(
+            "policy server", subject(.update, policy: .server), list(overlap), .decided(.server)),
+        .init(
+            "policy client", subject(.update, policy: .client), list(overlap), .decided(.client)),
+        .init("policy merge", subject(.update, policy: .merge), list(overlap), .decided(.merge)),
+        .init(
+            "policy merge asks about deletions", subject(.update, policy: .merge), list(gone),
+            .decided(.ask)),
         .init("update, gone", subject(.update), list(), .conflict(nil)),
+        .init("update, already so", subject(.update), list(mine), .applied(mine)),
+        .init("undelete, already so", subject(.undelete), list(mine), .applied(mine)),
         .init("delete, gone", subject(.delete), list(), .applied(nil)),
         .init("delete, changed", subject(.delete), list(overlap), .conflict(overlap)),
     ]
 
     @Test(arguments: conflicts)
-    func `a conflict without a row is judged by the row read back`(_ row: VerdictCase) {
+    func `a conflict is judged by the row read back`(_ row: VerdictCase) {
         let decision = Verdict.judge(row.subject, readBack: row.answer, after: .conflict)
         #expect(row.check(decision), "\(decision)")
     }

@@ -210,4 +210,30 @@ import Testing
         }
         #expect(renamed.id.number == 7)
     }
+    @Test(arguments: [Generation.mobileApps, .datasync])
+    func `a replacement keeps the columns that the client's generation hides`(
+        _ generation: Generation
+    ) async throws {
+        // The columns of a first generation table, where the system's have underscores.
+        let own = #""Version":"7.1","deleted":true,"updatedAt":"yesterday""#
+        try await fixture.pull(
+            fixture.remote("a", "{\"text\":\"x\",\"n\":1,\(own)}", version: "v1"))
+        let outcome = await fixture.write(
+            .replace(try ItemID("a"), Columns(stored: #"{"text":"y"}"#)), Conditions(),
+            generation: generation)
+        #expect(outcome.item?.columns.text == "{\"text\":\"y\",\(own)}")
+        let operation = try #require(try await fixture.chain("a").first)
+        #expect(operation.changes.text == #"{"text":"y","n":null}"#)
+    }
+
+    @Test func `a replacement by a client that sees a column sets it to null`() async throws {
+        try await fixture.pull(
+            fixture.remote("a", #"{"text":"x","createdAt":"1999","version":"7"}"#, version: "v1"))
+        let outcome = await fixture.write(
+            .replace(try ItemID("a"), Columns(stored: #"{"text":"y"}"#)), Conditions(),
+            generation: .mobileServices)
+        #expect(outcome.item?.columns.text == #"{"text":"y"}"#)
+        let operation = try #require(try await fixture.chain("a").first)
+        #expect(operation.changes.text == #"{"text":"y","createdAt":null,"version":null}"#)
+    }
 }

@@ -47,6 +47,30 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"{"text":"one","TEXT":"two"}"#, "'text' and 'TEXT'"),
+        (#"{"id":"a","n":1,"ID":"b"}"#, "'id' and 'ID'"),
+        (#"{"version":"AA","VERSION":null}"#, "'version' and 'VERSION'"),
+        (#"{"\u00c9":1,"x":2,"\u00e9":3}"#, "'\u{C9}' and '\u{E9}'"),
+    ])
+    func `refuses two spellings of one property`(text: String, names: String) {
+        for generation in [Generation.mobileApps, .datasync] {
+            #expect(
+                throws: TablesError.badRequest("\(names) are one property. Send it once.")
+            ) {
+                try parse(text, generation)
+            }
+        }
+        #expect(throws: TablesError.self) { try parse(text, .mobileServices) }
+    }
+
+    @Test func `names that differ in bytes are two columns`() throws {
+        let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+        let body = try parse(text, .mobileApps)
+        #expect(body == ItemBody(columns: try Columns(parsing: text)))
+        #expect(body.columns.all.count == 2)
+    }
+
+    @Test(arguments: [
         "{\"id\":true}", "{\"id\":1.5}", "{\"id\":[]}", "{\"id\":\"a/b\"}", "{\"id\":{}}",
     ])
     func `refuses other ids`(text: String) {
@@ -55,12 +79,22 @@ import Testing
         }
     }
 
-    @Test func `refuses the id in another case, and a body that is no object`() {
+    @Test func `the first generation refuses the id in another case, later ones take it`() throws {
         for name in ["ID", "Id", "iD"] {
-            #expect { try parse("{\"\(name)\":\"a\"}", .datasync) } throws: {
-                ($0 as? TablesError)?.status(in: .datasync).code == 400
+            let text = "{\"\(name)\":\"a\"}"
+            #expect(
+                throws: TablesError.badRequest(
+                    "Item identifiers can only be specified via the 'id' property.")
+            ) {
+                try parse(text, .mobileServices)
             }
+            let id = ItemBody(id: try ItemID("a"), columns: Columns())
+            #expect(try parse(text, .mobileApps) == id)
+            #expect(try parse(text, .datasync) == id)
         }
+    }
+
+    @Test func `refuses a body that is no object`() {
         #expect(throws: TablesError.notAnObject) { try parse("[{}]", .mobileApps) }
         #expect(throws: TablesError.malformedJSON(JSONError(.unexpectedEnd, at: 0))) {
             try parse("", .mobileApps)

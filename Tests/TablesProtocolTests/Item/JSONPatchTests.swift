@@ -58,6 +58,20 @@ import Testing
         #expect(sent.columns.text == #"{"a":1}"#)
     }
 
+    @Test func `several spellings of a member are one member, and the last value counts`() throws {
+        let sent = try body(
+            """
+            [{"op":"test","path":"/A","value":0},{"op":"replace","path":"/a","value":1},
+             {"op":"test","path":"/A","value":1},{"op":"replace","path":"/A","value":2},
+             {"op":"replace","path":"/ID","value":"x"}]
+            """)
+        #expect(
+            sent
+                == ItemBody(
+                    id: try ItemID("x"), columns: try Columns(parsing: #"{"a":2}"#),
+                    tests: [Columns.Column("A", .integer(0))]))
+    }
+
     @Test func `operations apply in order`() throws {
         let sent = try body(
             """

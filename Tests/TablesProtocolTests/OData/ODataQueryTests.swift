@@ -35,11 +35,21 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a=1&b=%4", 6), ("a=%zz", 2), ("a=%", 2), ("a=1&b=%FF", 6), ("%C3=1", 0),
+        ("a=1&%4=b", 4), ("%zz=1", 0), ("a&%", 2), ("a=1&b=%FF", 6), ("%C3=1", 0),
     ])
-    func `an incomplete escape is refused with its position`(query: String, position: Int) {
+    func `what is not UTF-8, or no name, is refused with its position`(
+        query: String, position: Int
+    ) {
         let error = #expect(throws: ODataError.self) { try QueryParameter.split(query[...]) }
         #expect(error?.position == position)
+    }
+
+    @Test(arguments: [
+        ("$filter=substringof('%',text)", "substringof('%',text)"), ("a=%zz", "%zz"),
+        ("a=%4", "%4"), ("a=1%+%25%41%", "1% %A%"),
+    ])
+    func `a percent sign without digits in a value is one`(query: String, value: String) throws {
+        #expect(try QueryParameter.split(query[...]).map(\.value) == [value])
     }
 
     @Test func `too many pairs are refused`() {

@@ -28,7 +28,10 @@ extension ODataRandom {
         case 0:
             return .unary(pick(Expression.UnaryOperator.allCases), child(&self))
         case 1:
-            var operators = Expression.BinaryOperator.allCases.filter { $0 != .divBy }
+            // A server has one division.
+            var operators = Expression.BinaryOperator.allCases.filter {
+                ($0 != .div && $0 != .divBy) || $0 == names.division
+            }
             if dialect == .v3 { operators.removeAll { $0 == .has } }
             return .binary(pick(operators), child(&self), child(&self))
         case 2:

@@ -136,6 +136,10 @@ import Testing
                 .render(item: WireSample.item())
             #expect(response.head.status.code == status)
             #expect(response.bytes?.isEmpty == (status == 304))
+            let isThird = client.generation == .datasync
+            #expect(
+                response.head.headerFields[.lastModified]
+                    == (isThird ? WireSample.updated.httpDate : nil))
         }
         let other = WireSample.fields(client).merging(["If-None-Match": "\"x\""]) { $1 }
         let response = try answer(.get, "/tables/t/a1\(query)", other)
@@ -146,6 +150,7 @@ import Testing
     @Test(arguments: [
         ("id", "{\"id\":\"a1\"}"), ("n,id", "{\"n\":1.10,\"id\":\"a1\"}"),
         ("nope,TEXT", "{\"nope\":null,\"TEXT\":\"x\"}"),
+        ("TEXT,n,text", "{\"TEXT\":\"x\",\"n\":1.10}"),
         (
             "updatedAt,deleted,createdAt",
             "{\"updatedAt\":\"2014-03-02T08:00:00.000Z\",\"deleted\":false,"

@@ -23,17 +23,17 @@ import Testing
     ) throws {
         var bytes = Array("x".utf8)
         try Columns(parsing: columns).appendMembers(to: &bytes)
-        Self.columns.appendAbsent(after: 1, to: &bytes)
+        Self.columns.appendAbsent(after: 1, to: &bytes, in: .mobileApps)
         #expect(String(decoding: bytes, as: UTF8.self) == "x" + whole)
         var stored = Array("x".utf8)
         Columns(stored: columns).appendMembers(to: &stored)
-        Self.columns.appendAbsent(after: 1, to: &stored)
+        Self.columns.appendAbsent(after: 1, to: &stored, in: .mobileApps)
         #expect(stored == bytes)
     }
 
     @Test func `a name with an escape counts as present`() {
         var bytes = Array(#","\u0061":1,"c":2"#.utf8)
-        Self.columns.appendAbsent(after: 0, to: &bytes)
+        Self.columns.appendAbsent(after: 0, to: &bytes, in: .mobileApps)
         #expect(
             String(decoding: bytes, as: UTF8.self)
                 == #","\u0061":1,"c":2,"b":null,"ü\"n":null"#)
@@ -54,6 +54,71 @@ import Testing
         ] {
             let text = String(decoding: response.bytes ?? [], as: UTF8.self)
             #expect(text.contains(#""a":1,"b":null"#) == (client.generation != .datasync))
+        }
+    }
+
+    /// The first answers are given before the table's columns are known.
+    @Test(arguments: ClientFamily.allCases)
+    func `no answer has a name twice before the columns of the table are known`(
+        client: ClientFamily
+    ) throws {
+        let text = #"{"a":1,"createdAt":"x","version":"7","deleted":"no","__version":"8"}"#
+        let item = Item(
+            id: try ItemID("i"), columns: Columns(stored: text), createdAt: nil,
+            updatedAt: Instant(milliseconds: 0), version: "v")
+        let answer = TablesAnswer(client: client)
+        for answer in [answer, answer.showing(nil)] {
+            for response in [
+                answer.render(item: item), answer.render(inserted: item),
+                answer.render(error: .preconditionFailed(item)),
+            ] {
+                // Parsing refuses a name that comes twice.
+                let shown = try Columns(parsing: response.bytes ?? [])
+                let own = shown.names.filter {
+                    SystemProperty(named: $0, in: client.generation) == nil
+                }
+                switch client.generation {
+                case .mobileServices:
+                    #expect(own == ["id", "a", "createdAt", "version", "deleted"])
+                case .mobileApps: #expect(own == ["id", "a", "__version"])
+                case .datasync: #expect(own == ["id", "a", "createdAt", "__version"])
+                }
+            }
+        }
+    }
+
+    /// A user's columns with the names of system properties, from a store and from elsewhere.
+    @Test(arguments: ClientFamily.allCases, [true, false])
+    func `no answer has a name twice`(client: ClientFamily, isStored: Bool) throws {
+        let text =
+            #"{"a":1,"createdAt":"x","UpdatedAt":1,"version":"7","deleted":"no","__version":"8"}"#
+        let columns = isStored ? Columns(stored: text) : try Columns(parsing: text)
+        let item = Item(
+            id: try ItemID("i"), columns: columns, createdAt: nil,
+            updatedAt: Instant(milliseconds: 0), version: "v")
+        let shared = ["b", "Deleted"]
+        let answer = TablesAnswer(client: client).showing(
+            TableColumns(shared, known: columns.names + shared))
+        for response in [
+            answer.render(item: item), answer.render(inserted: item),
+            answer.render(error: .preconditionFailed(item)),
+        ] {
+            // Parsing refuses a name that comes twice.
+            let shown = try Columns(parsing: response.bytes ?? [])
+            let own = shown.names.filter {
+                SystemProperty(named: $0, in: client.generation) == nil
+            }
+            let lowered = shown.names.map { $0.lowercased() }
+            #expect(Set(lowered).count == lowered.count || client.generation == .mobileServices)
+            switch client.generation {
+            case .mobileServices:
+                #expect(
+                    own == [
+                        "id", "a", "createdAt", "UpdatedAt", "version", "deleted", "b", "Deleted",
+                    ])
+            case .mobileApps: #expect(own == ["id", "a", "__version", "b"])
+            case .datasync: #expect(own == ["id", "a", "createdAt", "__version"])
+            }
         }
     }
 }

@@ -37,6 +37,21 @@ struct ServiceTests {
                 + "1970-01-01T00:00:00.000Z")
     }
 
+    @Test func `each state of the backend is logged once, the first one too`() {
+        var states: [String: BackendStatus.State] = [:]
+        func isNews(_ state: BackendStatus.State, isAsked: Bool = true) -> Bool {
+            ServiceReport.isNews(
+                BackendStatus(
+                    url: "http://b", state: state, reason: "", since: Instant(milliseconds: 0),
+                    isAsked: isAsked), of: "anonymous", in: &states)
+        }
+        let news = [
+            isNews(.offline, isAsked: false), isNews(.offline), isNews(.offline), isNews(.online),
+            isNews(.offline),
+        ]
+        #expect(news == [false, true, false, true, true])
+    }
+
     @Test func `a log line is one JSON object, whatever its fields hold`() throws {
         let lines = Mutex<[String]>([])
         let log = ProcessLog(isJSON: true, level: .notice) { line in

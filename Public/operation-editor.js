@@ -1,0 +1,107 @@
+// The editor of what an operation sends. Its text is a draft until it is saved or given up.
+
+import { operator, parseJSON } from "./api.js";
+import { oneAtATime } from "./coalesce.js";
+import { button, fill, form, h, note } from "./dom.js";
+import { draft, draftOf } from "./drafts.js";
+import { placeOfError } from "./json-place.js";
+import { showProblem, toast } from "./messages.js";
+import { titleOf } from "./queue-state.js";
+import { words } from "./words.js";
+
+/** A value as indented JSON. An answer that is no JSON stays as it came. */
+export const pretty = (value) => {
+  if (typeof value !== "string") return JSON.stringify(value, null, 2);
+  try {
+    return JSON.stringify(parseJSON(value), null, 2);
+  } catch {
+    return value;
+  }
+};
+
+const editable = ({ payload, mine }) => pretty(payload ?? mine);
+
+/**
+ * The form. A draft of the operation is there again, and is about the operation as it was when it was begun.
+ * @param {OperationDetail} detail
+ */
+export function payloadEditor(detail, { saved, cancel }) {
+  const { id } = detail.summary;
+  const draftName = draftOf.operation(id);
+  const typed = draft.read(draftName);
+  let { revision, began } = typed ?? { revision: detail.summary.revision, began: editable(detail) };
+  const field = h("textarea", {
+    rows: "8", class: "code", spellcheck: "false", "aria-label": words.payload,
+    "aria-describedby": "payload-problem", value: typed?.text ?? began, oninput: keep,
+  });
+  const wrong = h("p", { class: "attention", id: "payload-problem", role: "alert", hidden: true });
+  const newer = h("div", {});
+  const end = button({ onclick: cancel }, typed ? words.giveUp : words.cancel);
+
+  function keep() {
+    const title = titleOf(detail.summary);
+    if (field.value === began) draft.forget(draftName);
+    else draft.write(draftName, { id, title, text: field.value, revision, began });
+    fill(end, field.value === began ? words.cancel : words.giveUp);
+  }
+
+  const save = oneAtATime(async () => {
+    wrong.hidden = true;
+    const sent = field.value;
+    try {
+      await send(parseJSON(sent));
+      toast(words.editedOperation);
+      if (field.value !== sent) return await goOn();
+      if ((draft.read(draftName)?.text ?? sent) === sent) draft.forget(draftName);
+      saved();
+    } catch (problem) {
+      field.focus();
+      if (problem instanceof SyntaxError) showPlace();
+      else showProblem(problem);
+    }
+  });
+
+  /** The edit is about the operation as it was saved, with what was typed meanwhile. */
+  async function goOn() {
+    const now = await operator.get(`/operations/${encodeURIComponent(id)}`);
+    [revision, began] = [now.summary.revision, editable(now)];
+    fill(newer);
+    keep();
+  }
+
+  /** Where the operation has changed but not what it sends, the edit is still about the same. */
+  async function send(columns) {
+    try {
+      await operator.patch(`/operations/${encodeURIComponent(id)}`, { revision, columns });
+    } catch (problem) {
+      if (problem.code !== "operation-changed") throw problem;
+      const now = await operator.get(`/operations/${encodeURIComponent(id)}`);
+      const isOther = editable(now) !== began;
+      [revision, began] = [now.summary.revision, editable(now)];
+      keep();
+      if (isOther) {
+        fill(newer, note(words.sentNow), h("pre", { tabindex: "0" }, began));
+        throw new Error(words.changedWhileTyping);
+      }
+      await operator.patch(`/operations/${encodeURIComponent(id)}`, { revision, columns });
+    }
+  }
+
+  /** Says at which place the text stops being JSON, and puts the cursor there. */
+  function showPlace() {
+    const place = placeOfError(field.value);
+    const lines = field.value.slice(0, place).split("\n");
+    fill(wrong, words.notJSON(lines.length, lines[lines.length - 1].length + 1));
+    wrong.hidden = false;
+    field.setSelectionRange(place, place);
+  }
+
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+  });
+  return form({ class: "editor" }, save, field, wrong, newer, typed && note(words.unsavedHere),
+    note(words.saveKeys),
+    h("div", { class: "actions" },
+      h("button", { class: "primary" }, words.saveAndRetry),
+      end));
+}

@@ -1,0 +1,197 @@
+// The text of a row while a person changes it: from the opening of its field until the proxy has stored what
+// was typed, or the person gives it up. What happens to its row meanwhile is said by todo-edit-note.js.
+
+import { h } from "./dom.js";
+import { draft } from "./drafts.js";
+import { toast } from "./messages.js";
+import { editField } from "./todo-edit-field.js";
+import { editNote } from "./todo-edit-note.js";
+import { words } from "./words.js";
+
+const said = words.editing;
+const quietMilliseconds = 400; // A save that takes longer is said.
+
+/**
+ * `stored` is the text with its version as the row has it. `store(text, version)` and `add(text)` may throw;
+ * `move(row)` makes the edit one of another row; it gives whether it did. `end(hadFocus, row)` is called
+ * once, with the row that was stored, if any.
+ * @param {StoredText} stored
+ * @param {TextEditParts} parts
+ * @returns {TextEdit}
+ */
+export function textEdit(stored, { name, label, storedOf, store, add, move, end }) {
+  const kept = draft.read(name);
+  /** @type {StoredText} */
+  let began = kept?.began ?? stored; // What the typed text replaces.
+  /** @type {StoredText | null} */
+  let theirs = null;
+  let isGone = false;
+  let isElsewhere = false; // The list has the row in another place, or not any more.
+  let isSaving = false;
+  let isSlow = false;
+  let failure = "";
+  let isOver = false;
+
+  const field = editField(label, { onInput, onSave: save, onEscape: finish });
+  const note = editNote(field.element, { addAsNew, keepMine, again: save, drop: () => finish() });
+  const element = h("div", { class: "editing", onfocusout }, field.element, note.element);
+  const hasFocus = () => element.contains(document.activeElement);
+  field.show(began.text);
+  if (kept) field.retype(kept.text);
+
+  function onInput() {
+    keepDraft();
+    draw();
+  }
+
+  function keepDraft() {
+    if (field.isDirty()) draft.write(name, { text: field.element.value, began });
+    else draft.forget(name);
+  }
+
+  function onfocusout() {
+    // A field that is taken out of the page or moved in it was not left by a person. It is known afterwards.
+    setTimeout(() => document.hasFocus() && element.isConnected && !hasFocus() && save());
+  }
+
+  /** What was typed stays in the field until the proxy has answered that it is stored. */
+  async function save() {
+    if (isOver || isSaving) return;
+    if (!field.isDirty() || field.isBlank()) {
+      finish();
+      return;
+    }
+    if (isGone || theirs) {
+      note.repeat();
+      return;
+    }
+    const text = field.typed();
+    const sent = field.element.value;
+    const item = await answerOf(() => storeOnBegan(text));
+    if (item) onStored(text, sent, item);
+  }
+
+  /** `sent` is the text as the field had it. */
+  function onStored(text, sent, item) {
+    const isWhole = field.typed() === text;
+    if (isOver) {
+      // The view was left meanwhile. What was typed after the save is a next edit.
+      const kept = draft.read(name);
+      if (kept?.text === sent) draft.forget(name);
+      else if (kept) draft.write(name, { ...kept, began: storedOf(item) });
+    } else if (isWhole) {
+      finish(item);
+    } else {
+      // The person typed on: that is a next edit.
+      began = storedOf(item);
+      field.rebase(text);
+      keepDraft();
+      if (!hasFocus()) save();
+    }
+  }
+
+  /** A newer version of the row that has the same text is no other text: nobody is asked. */
+  async function storeOnBegan(text) {
+    for (;;)
+      try {
+        return await store(text, began.version);
+      } catch (problem) {
+        const now = problem.row && !problem.row.deleted ? storedOf(problem.row) : null;
+        if (now?.text !== began.text || now.version === began.version) throw problem;
+        began = now;
+      }
+  }
+
+  async function addAsNew() {
+    if (isSaving) return;
+    const text = field.typed();
+    const sent = field.element.value;
+    const item = await answerOf(() => add(text));
+    if (!item) return;
+    // What was typed on goes on in the new row, so that it is not added twice.
+    if (field.element.value !== sent && move(item)) isGone = false;
+    if (isOver || !isGone) onStored(text, sent, item);
+    else finish();
+    draw();
+  }
+
+  /** What `work` gives; null where it failed, which is said then. */
+  async function answerOf(work) {
+    [isSaving, failure] = [true, ""];
+    const timer = setTimeout(() => {
+      isSlow = true;
+      draw();
+    }, quietMilliseconds);
+    try {
+      return await work();
+    } catch (problem) {
+      if (problem.row && !problem.row.deleted) theirs = storedOf(problem.row);
+      else if ([404, 410, 412].includes(problem.status)) isGone = true;
+      else failure = problem.message;
+      // The view was left, and its draft opens with it again; or the text was given up.
+      if (isOver) toast(draft.read(name) ? said.failedAway(problem.message) : said.notSaved(problem.message));
+      return null;
+    } finally {
+      clearTimeout(timer);
+      isSaving = isSlow = false;
+      draw();
+    }
+  }
+
+  /** @param {StoredText} now */
+  function update(now) {
+    if (isOver || isSaving) return; // The answer says more.
+    isGone = isElsewhere = false;
+    if (now.text === began.text) {
+      [began, theirs] = [now, null];
+    } else if (!field.isDirty() || now.text === field.typed()) {
+      [began, theirs] = [now, null];
+      field.show(now.text);
+      draft.forget(name);
+      if (!hasFocus()) finish(); // Nothing is typed, and nobody is about to type.
+    } else {
+      theirs = now;
+    }
+    draw();
+  }
+
+  function keepMine() {
+    began = theirs ?? began;
+    theirs = null;
+    field.rebase(began.text);
+    field.element.focus(); // The button leaves.
+    keepDraft();
+    save();
+  }
+
+  /** @param {Item | null} [item] the row that was stored */
+  function finish(item = null) {
+    if (isOver) return;
+    isOver = true;
+    draft.forget(name);
+    end(hasFocus(), item);
+  }
+
+  function draw() {
+    if (!isOver) note.draw({ isSlow, isGone, isElsewhere, theirs, failure });
+  }
+
+  return {
+    element,
+    focus: () => field.element.focus(),
+    select: () => field.element.select(),
+    update,
+    /** What was typed is a draft of another name from now on. */
+    rename(next) {
+      draft.move(name, next);
+      name = next;
+    },
+    /** The list does not have the row where it was; `isThere` says whether it is anywhere. */
+    miss(isThere) {
+      [isGone, isElsewhere] = [!isThere, isThere];
+      draw();
+    },
+    /** The view is left. What was typed stays as a draft. */
+    leave: () => void (isOver = true),
+  };
+}

@@ -1,0 +1,61 @@
+import Synchronization
+
+/// What the operator should know of the storage.
+public enum StorageNews: Sendable, Hashable {
+    /// It cannot answer; the reason is a sentence, which may name hosts.
+    case unavailable(reason: String)
+    /// It answers again.
+    case answers
+}
+
+/// Reports when a storage cannot answer, at most once in ``Limits/outageReportSeconds``, and when it answers
+/// again after such a report.
+final class StorageOutage: Sendable {
+    private struct State {
+        /// Whether a report is to be followed by that of its end.
+        var isReported = false
+        /// When it was last reported that the storage cannot answer.
+        var reportedAt: Duration?
+        var report: (@Sendable (StorageNews) -> Void)?
+    }
+
+    /// A report is made under the lock, so that reports come in the order of what they say.
+    private let state = Mutex(State())
+    /// As ``State/isReported``. Each request asks this, without the lock.
+    private let isReported = Atomic(false)
+    private let uptime: @Sendable () -> Duration
+
+    /// - Parameter uptime: the time since some moment; it only goes forward.
+    init(uptime: @escaping @Sendable () -> Duration) { self.uptime = uptime }
+
+    /// Receives the reports. It must call nothing here.
+    var report: (@Sendable (StorageNews) -> Void)? {
+        get { state.withLock { $0.report } }
+        set { state.withLock { $0.report = newValue } }
+    }
+
+    /// The storage could not answer.
+    func began(_ reason: String) {
+        let now = uptime()
+        state.withLock { state in
+            if let last = state.reportedAt, now - last < .seconds(Limits.outageReportSeconds) {
+                return
+            }
+            state.reportedAt = now
+            state.isReported = true
+            isReported.store(true, ordering: .relaxed)
+            state.report?(.unavailable(reason: reason))
+        }
+    }
+
+    /// The storage has answered.
+    func ended() {
+        guard isReported.load(ordering: .relaxed) else { return }
+        state.withLock { state in
+            guard state.isReported else { return }
+            state.isReported = false
+            isReported.store(false, ordering: .relaxed)
+            state.report?(.answers)
+        }
+    }
+}

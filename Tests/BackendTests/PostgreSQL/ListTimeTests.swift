@@ -1,0 +1,45 @@
+import PostgreSQL
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import Backend
+
+/// How long a list may take in PostgreSQL.
+@Suite struct ListTimeTests {
+    @Test func `all statements of a list have one time together`() throws {
+        let url = try PostgreSQLServer.url()
+        let schema = PostgreSQLServer.newSchema()
+        let hasty = try TableUnderTest(
+            StorageUnderTest(testDescription: "no time after the first statement") {
+                try PostgreSQLRowStorage(at: url, schema: schema, .init(listMilliseconds: 0))
+            })
+        try hasty.insert("a", #"{"text":"aq"}"#)
+        // PostgreSQL alone cannot judge it, so rows are copied.
+        let copied = try hasty.query("substring(text,1) eq 'q'")
+        #expect(throws: TooMuchWork.self) { try hasty.storage.list(copied) }
+        var query = try hasty.query()
+        query.counts = true
+        let counted = query
+        #expect(throws: TooMuchWork.self) { try hasty.storage.list(counted) }
+        #expect(try hasty.ids() == ["a"])
+        let usual = try PostgreSQLRowStorage(at: url, schema: schema)
+        #expect(try usual.list(copied).rows.map(\.id) == ["a"])
+        #expect(try usual.list(counted).count == 1)
+    }
+
+    @Test func `PostgreSQL ends a statement when the time of its list is over`() throws {
+        let storage = try PostgreSQLRowStorage(
+            at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema())
+        var isEnded = false
+        do {
+            try storage.pool.reading { connection in
+                try PostgreSQLList.endStatements(connection, at: Uptime.now + .seconds(1))
+                try connection.run("SELECT pg_sleep(10)")
+            }
+        } catch PostgreSQLError.refused("57014", _) {
+            isEnded = true
+        }
+        #expect(isEnded)
+    }
+}
