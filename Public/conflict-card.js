@@ -28,6 +28,9 @@ export function conflictCard(conflict, decide) {
   const fields = conflict.fields.map((field) =>
     conflictField(field, conflict, typed.get(field.name), (now) => keepTyped(field.name, now)));
   const choices = choicesFor(conflict);
+  // Where a column does not differ any more, or a side has no row, no field has the text.
+  const unshown = [...typed].filter(([name]) =>
+    !choices.includes("edited") || !fields.some((one) => one.name === name));
   const outcome = h("p", { class: "quiet-text outcome" });
 
   function keepTyped(name, now) {
@@ -66,6 +69,7 @@ export function conflictCard(conflict, decide) {
     versions(fields, conflict),
     choices.includes("edited") ? result(fields, conflict, outcome) : outcomes(conflict, choices),
     wasTyped && note(words.unsavedHere),
+    unshown.map(([name, one]) => h("pre", { tabindex: "0", dir: "auto" }, `${name}: ${one.text}`)),
     fields.some((field) => field.hasChanged) && note(said.changedMeanwhile),
     h("div", { class: "actions sticky" },
       choices.map(choiceButton),

@@ -26,6 +26,7 @@ export function conflictsView(main, asked) {
   let hasLeft = false; // Another view is on screen.
   let isDecidingMany = false; // Meanwhile the list is not read again with each decision.
   const seen = new Set(); // The ids of those that were on screen.
+  const deciding = new Set(); // The ids of those whose decision is on its way.
   const page = conflictsPage(main, { step, decideAlike, decideTable });
 
   async function load() {
@@ -97,13 +98,16 @@ export function conflictsView(main, asked) {
   }
 
   async function decide(conflict, choice, item) {
+    if (deciding.has(conflict.id)) return; // A double click.
+    deciding.add(conflict.id);
     card = null;
     const name = draftOf.conflict(conflict.id);
     const typed = draft.read(name);
-    const isDecided = await decideOne(conflict, choice, item, async () => {
-      if (typed) await bringBack(conflict, typed);
+    const isDecided = await decideOne(conflict, choice, item, async (isUndone) => {
+      if (isUndone && typed) await bringBack(conflict, typed);
       undone();
     });
+    deciding.delete(conflict.id);
     if (isDecided) {
       if (JSON.stringify(draft.read(name)) === JSON.stringify(typed)) draft.forget(name);
       else left = draft.read(name); // This was typed while the decision was on its way.

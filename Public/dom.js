@@ -23,6 +23,10 @@ export function h(tag, properties, ...children) {
 /** A button that does not send a form. */
 export const button = (properties, ...children) => h("button", { type: "button", ...properties }, children);
 
+/** The button that sends a form. The second click of a double click confirms nothing that the first said. */
+export const saveButton = (label) =>
+  h("button", { class: "primary", onclick: (event) => event.detail > 1 && event.preventDefault() }, label);
+
 /** A form; `submit()` is called in place of the browser's own sending. */
 export function form(properties, submit, ...children) {
   const onsubmit = (event) => {

@@ -2,7 +2,7 @@
 
 import { operator, parseJSON } from "./api.js";
 import { oneAtATime } from "./coalesce.js";
-import { button, fill, form, h, note } from "./dom.js";
+import { button, fill, form, h, note, saveButton } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { placeOfError } from "./json-place.js";
 import { showProblem, toast } from "./messages.js";
@@ -102,6 +102,6 @@ export function payloadEditor(detail, { saved, cancel }) {
   return form({ class: "editor" }, save, field, wrong, newer, typed && note(words.unsavedHere),
     note(words.saveKeys),
     h("div", { class: "actions" },
-      h("button", { class: "primary" }, words.saveAndRetry),
+      saveButton(words.saveAndRetry),
       end));
 }

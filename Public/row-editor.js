@@ -5,7 +5,7 @@ import { canWrite } from "./api.js";
 import { oneAtATime } from "./coalesce.js";
 import { askDangerous } from "./dialog.js";
 import { readable } from "./diff.js";
-import { button, column, facts, focusCard, form, h, note } from "./dom.js";
+import { button, column, facts, focusCard, form, h, note, saveButton } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { attempt } from "./messages.js";
 import { asText, rowField } from "./row-field.js";
@@ -109,7 +109,7 @@ export function rowEditor(table, { item, reason, operationId }, columns, actions
       !canWrite && note(words.onlyLooking),
       earlier && unsavedNote(giveUp),
       canWrite && !item.deleted && h("div", { class: "actions" },
-        h("button", { class: "primary" }, words.save),
+        saveButton(words.save),
         button({ onclick: onDelete }, words.delete))),
     facts(system.map((name) => [name, readable(item[name])])),
   ]);

@@ -42,16 +42,19 @@ const takeBack = (entry, changed) => attempt(async () => {
   return true;
 });
 
+/** A row of /tables as the operator API has it, where an integer id is a text too. @param {Item} row */
+const withTextID = (row) => ({ ...row, id: String(row.id) });
+
 /** Adds a row, and gives it as it is stored. @param {Item} item */
 export async function addRow(table, item) {
-  const row = await tables.insert(table, item);
+  const row = withTextID(await tables.insert(table, item));
   toast(tableWords.added(row.id));
   return row;
 }
 
 /** Saves over this version of the row alone, and gives the row; the problem of another one has that row. */
 export async function saveRow(table, id, changes, version) {
-  const row = await tables.update(table, id, changes, version);
+  const row = withTextID(await tables.update(table, id, changes, version));
   toast(words.saved);
   return row;
 }

@@ -34,7 +34,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
 
   const field = editField(label, { onInput, onSave: save, onEscape: finish });
   const note = editNote(field.element, { addAsNew, keepMine, again: save, drop: () => finish() });
-  const element = h("div", { class: "editing", onfocusout }, field.element, note.element);
+  const element = h("div", { class: "editing", tabindex: "-1", onfocusout }, field.element, note.element);
   const hasFocus = () => element.contains(document.activeElement);
   field.show(began.text);
   if (kept) field.retype(kept.text);

@@ -51,6 +51,7 @@ function makeField(name) {
   let sent = null;
 
   function keepDraft() {
+    if (made.has(name) && made.get(name) !== own) return; // It was given up, and another has its place.
     const texts = [...lines, ...(sent ? [sent] : [])].map(({ text, hasFailed }) => ({ text, hasFailed }));
     const text = sent ? "" : field.value;
     if (text || texts.length) draft.write(name, { text, lines: texts });
@@ -131,7 +132,7 @@ function makeField(name) {
   }
   const element = h("div", {},
     form({ class: "add" }, submit, field, h("button", { class: "primary" }, words.add)), list);
-  return {
+  const own = {
     element,
     focus: () => field.focus(),
     /** The view is shown, again or for the first time. */
@@ -141,4 +142,5 @@ function makeField(name) {
       field.setAttribute("aria-label", label);
     },
   };
+  return own;
 }

@@ -19,14 +19,18 @@ async function undoDecisions(ids, onProgress) {
   return count;
 }
 
-/** The action that undoes what was decided about these operations; `done()` is called after it. */
+/**
+ * The action that undoes what was decided about these operations; `done(isUndone)` is called after it.
+ * @param {string[]} ids
+ * @param {(isUndone: boolean) => void} done
+ */
 export function takeBack(ids, done = () => {}) {
   const onProgress = (count) => {
     if (ids.length > partSize) toast(words.takingBack(count, ids.length));
   };
   const run = async () => {
     const undone = await attempt(async () => toast(words.takenBack(await undoDecisions(ids, onProgress))));
-    done();
+    done(undone !== null);
     return undone;
   };
   return undoBy(run);

@@ -151,7 +151,7 @@ final class StoreOwners: Sendable {
     func wait(for stores: [String]) {
         kept.change { entries in
             let before = entries
-            for store in stores {
+            for store in stores where Identity.isKey(store) {
                 if let place = entries.firstIndex(where: { $0.store == store }) {
                     entries[place].isWaiting = true
                 } else {

@@ -14,6 +14,12 @@ extension PushPass {
         var refusedProtocolVersion: Bool
     }
 
+    /// Whether a missing table was there before, so that it may come back.
+    private func existedBefore(_ record: TableRecord) async throws(StoreError) -> Bool {
+        try await store.read { try $0.tables.existedBefore(record) }
+            && !store.has(.missingTableRefuses)
+    }
+
     /// Sends the request in a slot that is held, judges the answer, and releases the slot before the
     /// commit.
     func sendAndJudge(
@@ -26,9 +32,7 @@ extension PushPass {
         var subject = subject
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
-            subject.tableExistedBefore =
-                try await store.read { try $0.tables.existedBefore(record) }
-                && !store.has(.missingTableRefuses)
+            subject.tableExistedBefore = try await existedBefore(record)
         }
         var decision: PushDecision
         if operation.isAssigned, operation.maybeApplied {
@@ -48,6 +52,7 @@ extension PushPass {
         if decision == .readBack {
             let list = await remote.list(table, .row(operation.itemID))
             let row = await remote.proof(list, of: operation.itemID, in: table)
+            if row.isMissing { subject.tableExistedBefore = try await existedBefore(record) }
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
             decision = Verdict.judge(subject, readBack: row, after: cause)
             // The id is taken, perhaps by this insert if the network sent it twice. Until the row was read,

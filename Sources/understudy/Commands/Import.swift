@@ -187,9 +187,8 @@ struct ExportFile: Sendable {
     private static func columns(_ line: JSONValue) -> [JSONValue.Member] {
         var columns: [JSONValue.Member] = []
         if case .object(let members) = line["item"] {
-            columns += members.filter {
-                $0.name != "id" && SystemProperty(named: $0.name, in: .mobileApps) == nil
-            }
+            let system = ["id", "createdAt", "updatedAt", "version", "deleted"]
+            columns += members.filter { !system.contains($0.name) }
         }
         if case .object(let own) = line["ownColumns"] { columns += own }
         return columns

@@ -162,6 +162,30 @@ import Testing
         for _ in 0..<10 { _ = await world.engine.push() }
         #expect(try await world.open().map(\.state) == [.quarantined])
     }
+
+    @Test func `a table that is missing for a moment when a row is read back refuses nothing`()
+        async throws
+    {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        let other = try #require(TableName("other"))
+        _ = await world.engine.pull(other)
+        try await world.elsewhere("PATCH", "a", #"{"note":"theirs"}"#)
+        try await world.update("a", #"{"text":"mine"}"#)
+        let missing = Self.answer(#"{"error":"no such table"}"#, 404)
+        world.transport.decide { request, _ in
+            let isOfTable = request.head.path?.contains("todoitem") == true
+            return isOfTable && request.head.method == .get ? .instead(missing) : nil
+        }
+        _ = await world.engine.push()
+        #expect(try await world.open().map(\.state) == [.waiting])
+        world.transport.decide { _, _ in nil }
+        #expect(await world.engine.sync().state == .complete)
+        #expect(
+            try await world.remote("a")?.columns.text == #"{"text":"mine","note":"theirs"}"#)
+    }
+
     @Test(arguments: [
         (#"{"id":"a","updatedAt":"2013","__updatedAt":"2014-01-01T00:00:00.000Z"}"#, 1),
         (#"{"id":"a","text":"x","__updatedAt":"2014-01-01T00:00:00.000Z"}"#, 1),
