@@ -5,7 +5,7 @@ import { parseJSON } from "./api.js";
 import { copyButton, shell } from "./clipboard.js";
 import { button, h } from "./dom.js";
 import { shortened } from "./formats.js";
-import { words } from "./words.js";
+import { queueWords as said } from "./words-queue.js";
 
 const messageMost = 300;
 const secretNames = /^(authorization|cookie|x-zumo-auth|x-zumo-application|x-zumo-master|idempotency-key)$/i;
@@ -20,7 +20,7 @@ export function lastAnswer({ attempts }) {
   if (!last || (last.status !== null && last.status < 300)) return null;
   const message = shortened(messageOf(last) ?? "", messageMost);
   return h("div", { class: "last-answer", dir: "auto" },
-    h("strong", {}, last.status ?? words.noAnswer), message && ` ${message}`);
+    h("strong", {}, last.status ?? said.noAnswer), message && ` ${message}`);
 }
 
 /**
@@ -48,9 +48,9 @@ export function operationCopies(detail, backendURL) {
   const { id } = detail.summary;
   const last = detail.attempts.at(-1);
   return h("div", { class: "actions copies" },
-    last && copyButton({ class: "small" }, words.copyCurl, () => curlOf(last, backendURL)),
-    copyButton({ class: "small" }, words.copyId, () => id),
-    button({ class: "small", onclick: () => download(`operation-${id}.json`, detail) }, words.downloadJSON));
+    last && copyButton({ class: "small" }, said.copyCurl, () => curlOf(last, backendURL)),
+    copyButton({ class: "small" }, said.copyId, () => id),
+    button({ class: "small", onclick: () => download(`operation-${id}.json`, detail) }, said.downloadJSON));
 }
 
 /**

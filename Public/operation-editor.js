@@ -7,6 +7,7 @@ import { draft, draftOf } from "./drafts.js";
 import { placeOfError } from "./json-place.js";
 import { showProblem, toast } from "./messages.js";
 import { titleOf } from "./queue-state.js";
+import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 
 /** A value as indented JSON. An answer that is no JSON stays as it came. */
@@ -31,7 +32,7 @@ export function payloadEditor(detail, { saved, cancel }) {
   const typed = draft.read(draftName);
   let { revision, began } = typed ?? { revision: detail.summary.revision, began: editable(detail) };
   const field = h("textarea", {
-    rows: "8", class: "code", spellcheck: "false", "aria-label": words.payload,
+    rows: "8", class: "code", spellcheck: "false", "aria-label": said.payload,
     "aria-describedby": "payload-problem", value: typed?.text ?? began, oninput: keep,
   });
   const wrong = h("p", { class: "attention", id: "payload-problem", role: "alert", hidden: true });
@@ -50,7 +51,7 @@ export function payloadEditor(detail, { saved, cancel }) {
     const sent = field.value;
     try {
       await send(parseJSON(sent));
-      toast(words.editedOperation);
+      toast(said.editedOperation);
       if (field.value !== sent) return await goOn();
       if ((draft.read(draftName)?.text ?? sent) === sent) draft.forget(draftName);
       saved();
@@ -91,7 +92,7 @@ export function payloadEditor(detail, { saved, cancel }) {
   function showPlace() {
     const place = placeOfError(field.value);
     const lines = field.value.slice(0, place).split("\n");
-    fill(wrong, words.notJSON(lines.length, lines[lines.length - 1].length + 1));
+    fill(wrong, said.notJSON(lines.length, lines[lines.length - 1].length + 1));
     wrong.hidden = false;
     field.setSelectionRange(place, place);
   }
@@ -100,8 +101,8 @@ export function payloadEditor(detail, { saved, cancel }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
   });
   return form({ class: "editor" }, save, field, wrong, newer, typed && note(words.unsavedHere),
-    note(words.saveKeys),
+    note(said.saveKeys),
     h("div", { class: "actions" },
-      saveButton(words.saveAndRetry),
+      saveButton(said.saveAndRetry),
       end));
 }

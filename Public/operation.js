@@ -9,6 +9,7 @@ import { payloadEditor, pretty } from "./operation-editor.js";
 import { stateTag } from "./queue-rows.js";
 import { closedStates, titleOf } from "./queue-state.js";
 import { leftText } from "./unsaved.js";
+import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 
 const retriedStates = ["waiting", "unknown", "quarantined"];
@@ -57,7 +58,7 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
   const card = h("article", { class: "card", "aria-labelledby": "operation-title", onkeydown },
     h("div", { class: "bar" },
       h("h2", { id: "operation-title", tabindex: "-1" },
-        words.operationTitle(kind, oneLine(titleOf(operation)))),
+        said.operationTitle(kind, oneLine(titleOf(operation)))),
       button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
     h("p", {}, stateTag(operation.state)),
     lastAnswer(detail),
@@ -65,16 +66,16 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
     isOpen && actions(detail, { act, edit: editAndFocus }),
     editor,
     operationCopies(detail, backendURL),
-    h("h3", {}, words.attemptLog),
+    h("h3", {}, said.attemptLog),
     h("ol", { class: "attempts" },
       h("li", {},
-        h("div", {}, h("strong", {}, words.created)),
+        h("div", {}, h("strong", {}, said.created)),
         h("div", { class: "quiet-text" }, time(operation.createdAt))),
       detail.attempts.map((one, index) => attempt(one, index === detail.attempts.length - 1)),
       isOpen && h("li", { class: "ahead" },
         h("div", {}, h("strong", {}, ahead(operation))),
         operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
-    block(words.payload, detail.payload),
+    block(said.payload, detail.payload),
     block(words.base, detail.base),
     block(words.server, detail.server));
   return card;
@@ -83,11 +84,11 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
 /** @param {OperationDetail} detail */
 function factsOf({ summary: operation, headers }) {
   return [
-    [words.item, `${operation.table} / ${operation.itemId}`],
-    [words.changedColumns, operation.changedColumns.join(", ")],
-    [words.why, operation.reason],
-    [words.sentWith, headers.join("\n")],
-    [words.careful, operation.maybeApplied && words.maybeApplied],
+    [said.item, `${operation.table} / ${operation.itemId}`],
+    [said.changedColumns, operation.changedColumns.join(", ")],
+    [said.why, operation.reason],
+    [said.sentWith, headers.join("\n")],
+    [said.careful, operation.maybeApplied && said.maybeApplied],
   ].filter(([, value]) => value);
 }
 
@@ -101,14 +102,14 @@ function actions(detail, { act, edit }) {
   const href = `#/conflicts/${encodeURIComponent(id)}`;
   return h("div", { class: "actions" },
     state === "conflict" && h("a", { class: "button primary", href }, words.lookNow),
-    retriedStates.includes(state) && button({ class: "primary", onclick: () => act("retry") }, words.retry),
-    canEdit(detail) && button({ "data-key": "edit", onclick: edit }, words.editOperation),
-    state !== "sending" && button({ onclick: () => act("discard") }, words.discard));
+    retriedStates.includes(state) && button({ class: "primary", onclick: () => act("retry") }, said.retry),
+    canEdit(detail) && button({ "data-key": "edit", onclick: edit }, said.editOperation),
+    state !== "sending" && button({ onclick: () => act("discard") }, said.discard));
 }
 
 function ahead({ state, nextAttemptAt }) {
   const isTimed = (state === "waiting" || state === "unknown") && nextAttemptAt;
-  return isTimed ? `${words.nextTryLabel}: ${timeAndDistance(nextAttemptAt)}` : words.ahead[state];
+  return isTimed ? `${words.nextTryLabel}: ${timeAndDistance(nextAttemptAt)}` : said.ahead[state];
 }
 
 /** A value that can be unfolded. By its `key` it stays so when the card is drawn again. */
@@ -134,8 +135,8 @@ function attempt(one, isLast) {
   const answer = message(one.responseHeaders, one.responseExcerpt);
   return h("li", {},
     h("div", {},
-      h("strong", {}, one.status ?? words.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
+      h("strong", {}, one.status ?? said.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
     h("div", { class: "quiet-text" }, joined(time(one.startedAt), took, outcome, one.error)),
-    block(words.answer, answer, `answer ${one.number}`, isLast),
-    block(words.request, message(one.requestHeaders, one.requestBody), `request ${one.number}`));
+    block(said.answer, answer, `answer ${one.number}`, isLast),
+    block(said.request, message(one.requestHeaders, one.requestBody), `request ${one.number}`));
 }

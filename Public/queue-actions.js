@@ -6,6 +6,7 @@ import { button, fill, h } from "./dom.js";
 import { attempt, showProblem, toast } from "./messages.js";
 import { addressOfState, bodyOf, titleOf } from "./queue-state.js";
 import { takeBack } from "./undo.js";
+import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 
 const partSize = 500;
@@ -27,13 +28,13 @@ const syncAfter = (sync) => ({ label: words.syncNow, run: sync });
  */
 export async function act(action, operation, { sync, changed }) {
   if (action === "discard") {
-    const text = words.discardAsk(titleOf(operation));
-    if (!(await askDangerous(words.discard, text, words.discardUnsent(1), 1))) return;
+    const text = said.discardAsk(titleOf(operation));
+    if (!(await askDangerous(said.discard, text, said.discardUnsent(1), 1))) return;
   }
   await attempt(async () => {
     await send(action, operation);
-    if (action === "discard") toast(words.discarded, takeBack([operation.id], changed));
-    else toast(words.retried, syncAfter(sync));
+    if (action === "discard") toast(said.discarded, takeBack([operation.id], changed));
+    else toast(said.retried, syncAfter(sync));
   });
 }
 
@@ -48,10 +49,10 @@ export async function actOnEach(action, operations, filter, after) {
   const { length } = operations;
   if (action === "discard" && !(await askToDiscard(length))) return false;
   const outcome = begin();
-  const progress = length > eachShown ? progressSheet(words[action]) : null;
+  const progress = length > eachShown ? progressSheet(said[action]) : null;
   // The latest comes first, because an operation goes before the one that it builds on.
   for (const operation of [...operations].sort((a, b) => b.seq - a.seq)) {
-    progress?.draw(words.bulkProgress(outcome.done.length + outcome.refused, length));
+    progress?.draw(said.bulkProgress(outcome.done.length + outcome.refused, length));
     await send(action, operation).then(() => outcome.done.push(operation.id), (problem) => {
       if (problem.status === 0) outcome.problem = problem; // The rest would fail as well.
       else outcome.refused++;
@@ -69,7 +70,7 @@ const begin = () => ({
 });
 
 const askToDiscard = (count) =>
-  askDangerous(words.discardUnsent(count), words.bulkAsk.discard(count), words.discardUnsent(count), count);
+  askDangerous(said.discardUnsent(count), said.bulkAsk.discard(count), said.discardUnsent(count), count);
 
 /**
  * Retries or discards all operations that match, after a question with their count. Gives whether it was
@@ -83,7 +84,7 @@ export async function actOnAll(action, filter, after) {
     const { matched } = await operator.post(`/operations/${action}`, { ...selection, dryRun: true });
     const isSure = action === "discard"
       ? await askToDiscard(matched)
-      : await ask(words.retryAll(matched), words.bulkAsk.retry(matched), words.retry);
+      : await ask(said.retryAll(matched), said.bulkAsk.retry(matched), said.retry);
     if (isSure) report(action, filter, await partByPart(action, selection, matched), after);
     return isSure;
   });
@@ -94,8 +95,8 @@ export async function actOnAll(action, filter, after) {
 async function partByPart(action, selection, matched) {
   const outcome = begin();
   // A single part ends before a person could read its progress.
-  const progress = matched > partSize ? progressSheet(words[action]) : null;
-  const draw = () => progress?.draw(words.bulkProgress(outcome.done.length + outcome.refused, matched));
+  const progress = matched > partSize ? progressSheet(said[action]) : null;
+  const draw = () => progress?.draw(said.bulkProgress(outcome.done.length + outcome.refused, matched));
   draw();
   try {
     let after = null;
@@ -134,9 +135,9 @@ function report(action, filter, { done, refused, problem }, { sync, changed }) {
   if (done.length === 0 && problem) return showProblem(problem);
   // Undo begins with what was done last.
   const next = action === "discard" ? takeBack(done.toReversed(), changed) : syncAfter(sync);
-  const text = joinedSentences(words.bulkDone[action](done.length, refused), problem?.message);
+  const text = joinedSentences(said.bulkDone[action](done.length, refused), problem?.message);
   const href = addressOfState(filter, stateAfter[action]);
-  if (done.length) toast(text, next, { label: words.showThem, href });
+  if (done.length) toast(text, next, { label: said.showThem, href });
   else toast(text);
 }
 

@@ -5,6 +5,7 @@ import { button, fill, h, refill } from "./dom.js";
 import { distance, number, time } from "./formats.js";
 import { stateTag } from "./queue-rows.js";
 import { addressOf, ofCause } from "./queue-state.js";
+import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 
 export const causesShown = 6;
@@ -18,12 +19,12 @@ export function causesTable({ act, showAll }) {
   const count = h("span", { class: "quiet-text" });
   const more = button({ class: "small", hidden: true });
   const body = h("tbody", {});
-  const heads = [words.changes, words.state, words.status, words.cause, words.firstSeen, words.lastSeen, ""];
+  const heads = [said.changes, said.state, said.status, said.cause, said.firstSeen, said.lastSeen, ""];
   const table = h("table", { class: "causes" },
     h("thead", {}, h("tr", {}, heads.map((name) => (name ? h("th", { scope: "col" }, name) : h("td", {}))))),
     body);
   const element = h("section", { class: "cause-part", "aria-labelledby": "causes-title" },
-    h("div", { class: "bar" }, h("h2", { id: "causes-title" }, words.causes), count, more),
+    h("div", { class: "bar" }, h("h2", { id: "causes-title" }, said.causes), count, more),
     table);
   let rowsMost = 0; // The first answer for a filter sets it, so that the height stays.
   let key = "";
@@ -42,11 +43,11 @@ export function causesTable({ act, showAll }) {
     const shown = groups.slice(0, Math.max(rowsMost, isAll ? groups.length : 0));
     element.hidden = filter.reason !== "";
     table.hidden = shown.length === 0;
-    fill(count, total === 0 ? words.noCauses : words.causeCount(total, isAll ? shown.length : total));
+    fill(count, total === 0 ? said.noCauses : said.causeCount(total, isAll ? shown.length : total));
     const sum = groups.reduce((all, group) => all + group.count, 0);
     refill(body, shown.map((group) => row(group, Math.max(operations, sum), filter)));
     more.hidden = !isAll && total <= shown.length;
-    fill(more, isAll ? words.fewerCauses : words.allCauses(total));
+    fill(more, isAll ? said.fewerCauses : said.allCauses(total));
     more.onclick = () => showAll(!isAll);
     if (!element.hidden) element.style.minHeight = `${element.offsetHeight}px`;
   }
@@ -59,23 +60,23 @@ export function causesTable({ act, showAll }) {
     const seen = (name, at) => h("td", { class: "seen", "data-name": name, title: time(at) }, distance(at));
     const key = `${state} ${status} ${reason}`;
     const action = (name, label) => button({
-      class: "small", "data-key": `${name} ${key}`, "aria-label": words.ofCause[name](group.count, reason),
+      class: "small", "data-key": `${name} ${key}`, "aria-label": said.ofCause[name](group.count, reason),
       onclick: () => act(name, group),
     }, label);
     return h("tr", {},
       h("td", { class: "amount" },
         h("strong", {}, number(group.count)), h("span", { class: "bar-of" }, share)),
       h("td", { class: "in" }, stateTag(state)),
-      h("td", { class: "status" }, status ?? words.none),
+      h("td", { class: "status" }, status ?? said.none),
       h("td", { class: "cause" },
         h("a", {
           href: addressOf(ofCause(filter, group)), "data-key": key, title: reason, dir: "auto",
         }, short(reason))),
-      seen(words.firstSeen, firstTriedAt ?? since), seen(words.lastSeen, lastTriedAt ?? since),
+      seen(said.firstSeen, firstTriedAt ?? since), seen(said.lastSeen, lastTriedAt ?? since),
       h("td", {}, h("div", { class: "actions" },
         state === "conflict"
           ? h("a", { class: "button small", href: "#/conflicts" }, words.lookNow)
-          : [action("retry", words.retry), action("discard", words.discard)])));
+          : [action("retry", said.retry), action("discard", said.discard)])));
   }
 
   return { element, draw };

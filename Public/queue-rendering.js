@@ -7,43 +7,44 @@ import { number } from "./formats.js";
 import { causesTable } from "./queue-causes.js";
 import { addressOf, addressOfState, closedStates, isFiltered, ledgerOf, openStates } from "./queue-state.js";
 import { leftText, unsavedLine } from "./unsaved.js";
+import { queueWords as said } from "./words-queue.js";
 import { views, words } from "./words.js";
 
 /** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
 export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
-  const states = h("nav", { class: "states", "aria-label": words.state });
+  const states = h("nav", { class: "states", "aria-label": said.state });
   const choice = (name, pairs) => {
     const select = h("select", { id: `queue-${name}`, onchange: () => go({ [name]: select.value }) },
       options(pairs));
     return select;
   };
   const choices = {
-    table: choice("table", [["", words.allTables]]),
-    sort: choice("sort", Object.entries(words.queueOrder)),
-    status: choice("status", [["", words.any]]),
-    attempts: choice("attempts", Object.entries(words.attemptsLeast)),
-    age: choice("age", Object.entries(words.ageLeast)),
+    table: choice("table", [["", said.allTables]]),
+    sort: choice("sort", Object.entries(said.queueOrder)),
+    status: choice("status", [["", said.any]]),
+    attempts: choice("attempts", Object.entries(said.attemptsLeast)),
+    age: choice("age", Object.entries(said.ageLeast)),
   };
   const search = h("input", {
-    id: "queue-search", type: "search", placeholder: words.searchQueue,
+    id: "queue-search", type: "search", placeholder: said.searchQueue,
     oninput: () => go({ q: search.value }),
   });
   const further = h("details", { class: "further" },
-    h("summary", {}, words.moreFilters),
+    h("summary", {}, said.moreFilters),
     h("div", { class: "actions" },
-      column(words.status, choices.status),
-      column(words.attemptsLabel, choices.attempts),
-      column(words.age, choices.age)));
+      column(said.status, choices.status),
+      column(said.attemptsLabel, choices.attempts),
+      column(said.age, choices.age)));
   const unsaved = h("div", {});
   const chip = h("p", { class: "chip", hidden: true });
   const causes = causesTable({ act: actOnCause, showAll: showAllCauses });
-  const bulk = h("div", { class: "bar bulk", role: "group", "aria-label": words.bulk });
+  const bulk = h("div", { class: "bar bulk", role: "group", "aria-label": said.bulk });
   const list = h("div", { class: "operations" });
   const empty = h("p", { class: "empty", hidden: true });
   const ledger = h("p", { class: "quiet-text ledger" });
   const side = h("div", { class: "side" });
   // Shown with the causes, which stand above it: so it does not move when they arrive.
-  const heads = [words.change, words.fields, words.state, words.attemptsLabel, words.age];
+  const heads = [said.change, said.fields, said.state, said.attemptsLabel, said.age];
   const head = h("div", { class: "list-head", "aria-hidden": "true" },
     heads.map((name) => h("span", {}, name)));
   const below = h("div", { hidden: true }, h("div", { class: "split" },
@@ -65,8 +66,8 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     if (document.activeElement !== search) search.value = filter.q;
     if (filter.attempts || filter.age || filter.status) further.open = true;
     chip.hidden = !filter.reason;
-    fill(chip, h("span", { dir: "auto" }, `${words.cause}: ${filter.reason}`),
-      button({ class: "small", onclick: () => go({ reason: "", status: "" }) }, words.removeFilter));
+    fill(chip, h("span", { dir: "auto" }, `${said.cause}: ${filter.reason}`),
+      button({ class: "small", onclick: () => go({ reason: "", status: "" }) }, said.removeFilter));
   }
 
   /** Draws the states, with how many operations are in each that is open. */
@@ -79,31 +80,31 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     }, h("span", {}, label), status && count !== null && h("span", { class: "count" }, number(count)));
     const focused = find(states, ":focus")?.getAttribute("href");
     fill(states,
-      link("", words.openStates, open),
+      link("", said.openStates, open),
       openStates.map((name) => link(name, words.operationState[name], counts[name] ?? 0)),
       closedStates.map((name) => link(name, words.operationState[name], null)),
-      link("all", words.allStates, null));
+      link("all", said.allStates, null));
     if (focused) findAll(states, "a").find((one) => one.getAttribute("href") === focused)?.focus();
   }
 
   /** Draws the choices of tables and statuses. */
   function drawChoices(tables, groups, filter) {
-    drawChoice(choices.table, [["", words.allTables]], tables.map(({ name }) => name), filter.table);
+    drawChoice(choices.table, [["", said.allTables]], tables.map(({ name }) => name), filter.table);
     const codes = [...new Set(groups.map(({ status }) => status))].filter(Boolean).sort();
-    drawChoice(choices.status, [["", words.any], ["none", words.noAnswer]], codes.map(String), filter.status);
+    drawChoice(choices.status, [["", said.any], ["none", said.noAnswer]], codes.map(String), filter.status);
   }
 
   /** What can be done about the picked operations, or about all that match where none is picked. */
   function drawBulk({ picked: { size: some }, total }, { retry, discard, pickNone, print }) {
     bulk.hidden = total === 0 && some === 0;
-    refill(bulk, h("span", { class: "count" }, some ? words.picked(some) : words.matching(total)),
+    refill(bulk, h("span", { class: "count" }, some ? said.picked(some) : said.matching(total)),
       h("span", { class: "actions" },
-        some > 0 && button({ "data-key": "none", onclick: pickNone }, words.pickNone),
+        some > 0 && button({ "data-key": "none", onclick: pickNone }, said.pickNone),
         button({ "data-key": "retry", onclick: retry },
-          some ? words.retryPicked(some) : words.retryAll(total)),
+          some ? said.retryPicked(some) : said.retryAll(total)),
         button({ "data-key": "discard", onclick: discard },
-          some ? words.discardPicked(some) : words.discardAll(total)),
-        button({ "data-key": "print", onclick: print }, words.print)));
+          some ? said.discardPicked(some) : said.discardAll(total)),
+        button({ "data-key": "print", onclick: print }, said.print)));
   }
 
   /** What stands in place of the list where it is empty, and the ledger below it. */
@@ -111,8 +112,8 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     list.classList.toggle("bare", total === 0);
     head.hidden = total === 0;
     empty.hidden = total > 0;
-    fill(empty, !empty.hidden && (isFiltered(filter) ? words.nothingMatches : words.queueEmpty));
-    if (status) fill(ledger, words.ledger(ledgerOf(status)));
+    fill(empty, !empty.hidden && (isFiltered(filter) ? words.nothingMatches : said.queueEmpty));
+    if (status) fill(ledger, said.ledger(ledgerOf(status)));
     drawStates(filter, status);
   }
 
@@ -130,7 +131,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     clearSide: () => fill(side),
     drawNotFound(id, giveUp) {
       const typed = draft.read(draftOf.operation(id));
-      fill(side, h("p", { class: "empty" }, words.notFound(id)),
+      fill(side, h("p", { class: "empty" }, said.notFound(id)),
         typed && leftText(typed.title, typed.text, giveUp));
     },
     /** Where there is unsaved text beside the operation at the side. @param {QueueFilter} filter */

@@ -6,6 +6,7 @@ import { draft, draftOf } from "./drafts.js";
 import { distance, oneLine, time } from "./formats.js";
 import { titleOf } from "./queue-state.js";
 import { unsavedMark } from "./unsaved.js";
+import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 
 /**
@@ -39,7 +40,7 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
     element.dataset.state = operation.state;
     element.dataset.id = operation.id;
     box.checked = isPicked(operation);
-    box.setAttribute("aria-label", words.pick(titleOf(operation)));
+    box.setAttribute("aria-label", said.pick(titleOf(operation)));
     const hadFocus = content.contains(document.activeElement);
     link = h("a", {
       href: hash(operation), "data-open": true, "aria-current": isShown(operation) ? "true" : null,
@@ -53,7 +54,7 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
       h("span", { class: "quiet-text extra", title: operation.table }, fieldsOf(operation)),
       tag,
       h("span", { class: "quiet-text extra tries" },
-        operation.attempts ? words.attempts(operation.attempts) : words.notTried),
+        operation.attempts ? said.attempts(operation.attempts) : said.notTried),
       h("span", { class: "quiet-text extra age", title: time(operation.createdAt) },
         distance(operation.createdAt)));
     if (hadFocus) link.focus();

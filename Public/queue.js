@@ -20,7 +20,7 @@ import {
   addressOf, begin, concerns, filterOf, isSameList, ofCause, selectionOf, withFilter, withOperation,
   withOperations, withoutPicks, withPicks,
 } from "./queue-state.js";
-import { words } from "./words.js";
+import { queueWords as said } from "./words-queue.js";
 
 const printedMost = 200;
 const rowPixels = 44;
@@ -140,7 +140,7 @@ export function queueView(main, asked, { status, sync }) {
       if (!isSameList(filter, state.filter)) return; // Another list was chosen meanwhile.
       found.push(...items);
     }
-    if (found[0]?.id !== first.id || found.at(-1)?.id !== last.id) throw new Error(words.rangeMoved);
+    if (found[0]?.id !== first.id || found.at(-1)?.id !== last.id) throw new Error(said.rangeMoved);
     state = withPicks(state, found, isPicked);
   }
 

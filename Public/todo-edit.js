@@ -90,7 +90,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
     }
   }
 
-  /** A newer version of the row that has the same text is no other text: nobody is asked. */
+  /** Where a newer version of the row has the same text, the edit is saved above it without a question. */
   async function storeOnBegan(text) {
     for (;;)
       try {
@@ -148,7 +148,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
       [began, theirs] = [now, null];
       field.show(now.text);
       draft.forget(name);
-      if (!hasFocus()) finish(); // Nothing is typed, and nobody is about to type.
+      if (!hasFocus()) finish(); // Nothing is typed, and the person is elsewhere.
     } else {
       theirs = now;
     }

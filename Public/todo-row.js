@@ -25,6 +25,7 @@ export function todoRow(first, source, { changed, complete, find, insert, remove
   /** @type {TextEdit | null} */
   let edit = null;
   let isSaving = false;
+  let isMissing = false; // The list does not have the row where it was.
   const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: onTick });
   const text = button({
     class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: onEdit,
@@ -81,13 +82,19 @@ export function todoRow(first, source, { changed, complete, find, insert, remove
   function end(hadFocus, item) {
     edit = null;
     fill(content, text);
-    update(item ? { ...row, item: { ...row.item, ...item } } : row);
+    show(item ? { ...row, item: { ...row.item, ...item } } : row);
     if (hadFocus) text.focus();
     changed(); // The list may have kept the row only for the edit.
   }
 
-  /** @param {TableItem} model */
+  /** The list has the row. */
   function update(model) {
+    isMissing = false;
+    show(model);
+  }
+
+  /** @param {TableItem} model */
+  function show(model) {
     row = model;
     const title = titleOf(row, source);
     text.disabled = !canEdit();
@@ -107,14 +114,16 @@ export function todoRow(first, source, { changed, complete, find, insert, remove
 
   /** The list has the row no longer where it was: looks whether it is anywhere. */
   async function onMissing() {
+    isMissing = true;
     const found = await find(id);
+    if (!isMissing) return; // The list has it again, as it is now.
     if (found === undefined) return; // It could not be read; the next reading of the list asks again.
     const isThere = found !== null && move(found.item);
-    if (isThere) update(found);
+    if (isThere) show(found);
     edit?.miss(isThere);
   }
 
-  update(first);
+  show(first);
   if (draft.read(draftName()) !== null && canEdit()) {
     open();
     setTimeout(() => document.activeElement === document.body && edit?.focus());

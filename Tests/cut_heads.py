@@ -1,9 +1,9 @@
-"""Heads that libmicrohttpd cuts, or of which it passes something over."""
+"""Heads that libmicrohttpd ends too early, or of which it skips a part."""
 
 from raw_wire import JSON, request
 
-# Lines behind Host that end a head too early for libmicrohttpd, or of which it passes something over. A whole
-# request follows each: it must not be executed.
+# Lines behind Host at which libmicrohttpd ends a head too early, or of which it skips a part. A whole request
+# follows each head: it must not be executed.
 CUTS = {
     "a line that begins with a colon": ": x\r\n",
     "a line of a colon": ":\r\n",
@@ -35,8 +35,8 @@ CUT_HEADS = {
 
 
 def cut(port):
-    """Heads that libmicrohttpd reads otherwise than they stand, each before a request that is in order. Each gets
-    one 400, and the connection is closed."""
+    """Heads that libmicrohttpd does not read as they are written, each before a request that is in order. Each
+    gets one 400, and the connection is closed."""
     host = f"127.0.0.1:{port}"
     smuggled = request(port, fields=[JSON])
     for name, line in CUTS.items():

@@ -70,8 +70,9 @@ def wait_until(check, seconds=10.0, what="the condition"):
 class Program:
     """One running `understudy` with its output kept line by line."""
 
-    def __init__(self, arguments, environment=None):
-        self.arguments = [str(BINARY), *map(str, arguments)]
+    def __init__(self, arguments, environment=None, launcher=()):
+        """`launcher` is a command that runs the program in its own process, as prlimit does."""
+        self.arguments = [*launcher, str(BINARY), *map(str, arguments)]
         self.process = subprocess.Popen(
             self.arguments,
             stdin=subprocess.DEVNULL,
@@ -210,6 +211,7 @@ class Proxy(Tables):
         self.backend_url = backend_url
         self.arguments = list(arguments)
         self.environment = {}
+        self.launcher = ()
         self.program = None
 
     def start(self, *more):
@@ -221,6 +223,7 @@ class Proxy(Tables):
                 *more,
             ],
             self.environment,
+            self.launcher,
         )
         wait_until(self._ready, 10, "/-/readyz")
         return self

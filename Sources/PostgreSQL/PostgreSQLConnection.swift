@@ -12,8 +12,8 @@ import Glibc
     /// Whether an answer is missing, so that nothing can be asked any more.
     private(set) var isBroken = false
     /// How long an answer is waited for, in milliseconds.
-    private var answerMilliseconds = PostgreSQLConnection.usualAnswerMilliseconds
-    private static let usualAnswerMilliseconds =
+    private(set) var answerMilliseconds = PostgreSQLConnection.usualAnswerMilliseconds
+    static let usualAnswerMilliseconds =
         Limits.statementMilliseconds + Limits.answerGraceMilliseconds
 
     /// The version of libpq that is loaded.
@@ -70,7 +70,7 @@ import Glibc
     /// Whether no transaction is open. A connection without its server has no such state.
     var isIdle: Bool { unsafe PQtransactionStatus(handle) == PQTRANS_IDLE }
 
-    /// Lets the statements of the open transaction take as long as they need, and wait so long for locks.
+    /// Lets the statements of the open transaction take, and wait for locks, as long as they need.
     func liftTimeouts() throws(PostgreSQLError) {
         answerMilliseconds = Limits.longAnswerMilliseconds
         try run(script: "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")

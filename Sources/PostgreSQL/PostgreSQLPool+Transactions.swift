@@ -61,7 +61,7 @@ extension PostgreSQLConnection {
     /// Runs one transaction. What throws is rolled back. Where that is refused, the pool does not keep the
     /// connection.
     /// - Parameters:
-    ///   - isLong: whether its statements may take as long as they need, and wait so long for locks.
+    ///   - isLong: whether its statements may take, and wait for locks, as long as they need.
     ///   - beforeCommit: called when nothing is left but to commit.
     @available(*, noasync)
     public func transaction<Value>(

@@ -8,7 +8,7 @@ public final class PostgreSQLPool: Sendable {
         var idle: [Idle] = []
         var inUse = 0
         var calls = 0
-        var milliseconds: Int64 = 0
+        var time = Duration.zero
     }
 
     /// How the connections are used.
@@ -44,7 +44,7 @@ public final class PostgreSQLPool: Sendable {
         return state.withLock { state in
             Load(
                 limit: limit, inUse: state.inUse, waiting: waiting, calls: state.calls,
-                seconds: Double(state.milliseconds) / 1000)
+                seconds: state.time / .seconds(1))
         }
     }
 
@@ -80,7 +80,7 @@ public final class PostgreSQLPool: Sendable {
         let timeout = DispatchTime.now() + .milliseconds(Limits.poolMilliseconds)
         guard free.wait(timeout: timeout) == .success else { throw PostgreSQLError.busy }
         defer { free.signal() }
-        let began = PostgreSQLConnection.milliseconds
+        let began = ContinuousClock.now
         let idle = state.withLock { state in
             state.inUse += 1
             return state.idle.popLast()
@@ -89,7 +89,7 @@ public final class PostgreSQLPool: Sendable {
             state.withLock { state in
                 state.inUse -= 1
                 state.calls += 1
-                state.milliseconds += PostgreSQLConnection.milliseconds - began
+                state.time += began.duration(to: .now)
             }
         }
         let connection =

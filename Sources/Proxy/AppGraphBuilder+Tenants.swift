@@ -43,8 +43,8 @@ extension AppGraphBuilder {
         return tenants
     }
 
-    /// Reads whose stores are whose, and takes the operator's word. Who had such a store until now has it no
-    /// longer: the tokens that were known for it are forgotten, the remembered one too.
+    /// Reads which user has which store, and takes the operator's word. The user who had such a store loses
+    /// it: the tokens that were known for it are forgotten, the remembered one too.
     private func openOwners(
         _ tokens: KnownTokens, _ signIns: RememberedSignIns?
     ) throws(StartProblem) -> StoreOwners {
@@ -65,12 +65,13 @@ extension AppGraphBuilder {
             if let signIns {
                 signIns.set(nil, of: word.store)
             } else {
-                // A file that cannot be opened now may have one.
+                // The file cannot be opened, and may have the store's token.
                 Files.remove(folder.signInsFile)
             }
         }
-        // All words are good. What they need is on disk before they are: after a crash in between the same
-        // start goes on, and a user's next sign-in begins a new store of the backend's rows.
+        // All words are accepted. Stores are put aside and tokens forgotten on disk before the words are:
+        // after a crash in between the same start can be repeated, and a user's next sign-in begins a new
+        // store of the backend's rows.
         for word in configuration.takeovers { try folder.putAside(word.user) }
         do { try tokens.save() } catch { throw StartProblem("\(error)") }
         signIns?.save()

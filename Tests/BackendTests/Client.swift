@@ -11,6 +11,15 @@ struct Client {
     /// Fields that every request carries.
     var fields: [(String, String)] = []
 
+    /// The fields without which a flavour refuses its clients.
+    static func fields(of flavour: BackendFlavour) -> [(String, String)] {
+        switch flavour {
+        case .mobileServices, .mobileApps, .toolkit: []
+        case .node, .express, .dotnet: [("ZUMO-API-VERSION", "2.0.0")]
+        case .datasync: [("ZUMO-API-VERSION", "3.0.0")]
+        }
+    }
+
     /// A client of a new backend, in the file at the path or where the run of the tests has its backends,
     /// whose clock stands still.
     init(

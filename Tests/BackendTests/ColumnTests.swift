@@ -13,13 +13,7 @@ import Testing
         var options = BackendOptions(flavour: flavour)
         options.allowsPut = true
         if flavour == .express { options.tables[try name] = TableOptions(softDelete: true) }
-        let fields: [(String, String)] =
-            switch flavour {
-            case .mobileServices, .mobileApps, .toolkit: []
-            case .node, .express, .dotnet: [("ZUMO-API-VERSION", "2.0.0")]
-            case .datasync: [("ZUMO-API-VERSION", "3.0.0")]
-            }
-        return try Client(options, fields: fields)
+        return try Client(options, fields: Client.fields(of: flavour))
     }
 
     /// The columns of each row, by id.

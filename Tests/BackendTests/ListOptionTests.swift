@@ -13,13 +13,7 @@ import Testing
         var options = BackendOptions(flavour: flavour)
         options.pageRows = pageRows
         if flavour == .express { options.tables[try name] = TableOptions(softDelete: true) }
-        let fields: [(String, String)] =
-            switch flavour {
-            case .mobileServices, .mobileApps, .toolkit: []
-            case .node, .express, .dotnet: [("ZUMO-API-VERSION", "2.0.0")]
-            case .datasync: [("ZUMO-API-VERSION", "3.0.0")]
-            }
-        let client = try Client(options, fields: fields)
+        let client = try Client(options, fields: Client.fields(of: flavour))
         for row in rows {
             let made = try client.send("POST", "/tables/t", row)
             #expect(made.status == 201, "\(made.text)")

@@ -1,5 +1,6 @@
 """A person never loses a word: whatever happens to a row, to the proxy or to the page while a text is typed."""
 
+import re
 import signal
 
 import pytest
@@ -209,7 +210,7 @@ def test_a_write_between_the_typing_and_the_save_is_noticed(opened):
     assert rows(proxy) == row("a", "theirs")
 
 
-def test_a_newer_version_with_the_same_text_asks_nobody(opened):
+def test_an_edit_is_saved_above_a_newer_version_with_the_same_text(opened):
     backend, proxy, page = opened("alpha", "bravo")
 
     def other_first(route):
@@ -305,7 +306,7 @@ def test_the_next_todo_is_typed_while_the_first_is_on_its_way(opened, fails):
     keys.type("second")
     expect(field).to_have_value("second")
     expect(page.page.locator(".adding")).to_contain_text("first")
-    wait_until(lambda: held)
+    arrive(page, held)
     [route] = held
     route.abort() if fails else route.continue_()
     if fails:
@@ -387,10 +388,13 @@ def test_enter_and_escape_belong_to_the_input_method(opened):
     compose(field, "に", "Enter", 13)
     field.select_text()
     compose(field, "ほ", "Escape", 27)
-    assert rows(proxy) == row("a", "alpha")
+    # A save by the first Enter would have come before this one.
     field.press("Enter")
     expect(field).to_have_count(0)
     assert rows(proxy) == row("a", "ほ")
+    written = [entry["after"]["text"] for entry in proxy.operator("GET", "/history")["items"]
+               if entry["kind"] == "write"]
+    assert "に" not in written and written.count("ほ") == 1, written
     new = page.page.get_by_label(NEW)
     new.focus()
     compose(new, "に", "Enter", 13)
@@ -455,6 +459,11 @@ def hold(page, pattern):
     return held
 
 
+def arrive(page, held, count=1):
+    """Waits until so many requests are held. They come only while the page is asked for something."""
+    wait_until(lambda: page.page.evaluate("1") and len(held) >= count, what="a request")
+
+
 def visit(page, name):
     page.page.get_by_role("navigation").get_by_role("link", name=name).click()
     expect(page.page.locator(".todos")).to_have_count(1 if name == "Todos" else 0)
@@ -502,7 +511,7 @@ def test_a_new_todo_on_its_way_outlives_its_view(opened):
     expect(page.page.locator(".adding li")).to_contain_text("Saving…")
     field = page.page.get_by_label(NEW)
     field.fill("second and third")
-    wait_until(lambda: held)
+    arrive(page, held)
     held[0].continue_()
     expect(page.page.locator(".adding li")).to_have_count(0)
     page.page.reload()
@@ -517,7 +526,7 @@ def test_a_text_typed_after_a_return_is_kept_when_the_earlier_one_is_stored(open
     field = page.page.get_by_label(NEW)
     field.fill("first")
     field.press("Enter")
-    wait_until(lambda: held)
+    arrive(page, held)
     visit(page, "History")
     visit(page, "Todos")
     field.fill("a second long thought")
@@ -533,7 +542,7 @@ def test_two_new_todos_with_one_text_are_two(opened):
     _, proxy, page = opened()
     held = hold(page, f"{proxy.url}/tables/todoitem")
     type_new(page, "milk", "x")
-    wait_until(lambda: len(held) == 1)
+    arrive(page, held)
     held[0].abort()
     lines = page.page.locator(".adding li")
     expect(lines).to_contain_text("There was no answer")
@@ -541,14 +550,14 @@ def test_two_new_todos_with_one_text_are_two(opened):
     page.page.get_by_label(NEW).press("Enter")
     page.page.get_by_label(NEW).select_text()
     page.page.keyboard.type("y")
-    wait_until(lambda: len(held) == 2)
+    arrive(page, held, 2)
     expect(lines).to_have_count(2)
     held[1].continue_()
     expect(lines).to_have_count(1)
     expect(lines).to_contain_text("There was no answer")
     lines.get_by_role("button", name="Try again").click()
     expect(page.page.get_by_label(NEW)).to_be_focused()
-    wait_until(lambda: len(held) == 3)
+    arrive(page, held, 3)
     held[2].continue_()
     expect(lines).to_have_count(0)
     assert [one["text"] for one in rows(proxy).values()] == ["milk", "milk"]
@@ -558,7 +567,7 @@ def test_a_refused_line_says_the_same_after_a_reload(opened):
     _, proxy, page = opened()
     held = hold(page, f"{proxy.url}/tables/todoitem")
     type_new(page, "first", "second")
-    wait_until(lambda: held)
+    arrive(page, held)
     held[0].fulfill(status=500, json={"error": "No."})
     lines = page.page.locator(".adding li")
     expect(lines).to_contain_text("Not added")
@@ -569,7 +578,9 @@ def test_a_refused_line_says_the_same_after_a_reload(opened):
     assert rows(proxy) == {}
 
 
-def test_an_edit_goes_on_when_the_row_gets_its_integer_id(start, dashboard):
+@pytest.fixture
+def numbered(start, dashboard):
+    """A proxy with a todo of the backend and one that gets an integer id when it is sent, and the page."""
     backend = start.backend("--flavour", "express", "--table", "numbers:integer")
     proxy = start.proxy(
         backend.url, "--table", "numbers", "--policy", "numbers=integer-ids", "--sync", "manual")
@@ -581,11 +592,22 @@ def test_an_edit_goes_on_when_the_row_gets_its_integer_id(start, dashboard):
       '{"table":"numbers","text":"text","done":"complete"}')""")
     page.page.reload()
     page.page.get_by_role("button", name="Edit “alpha”", exact=True).click()
-    field = page.page.locator(".editing textarea")
     page.page.keyboard.type("alpha half")
+    return backend, proxy, page
+
+
+def texts_of_numbers(server):
+    return sorted(one["text"] for one in server.all("numbers"))
+
+
+LOOKS_FOR_A_ROW = re.compile(r"/tables/numbers/items\?filter=id\b")
+
+
+def test_an_edit_goes_on_when_the_row_gets_its_integer_id(numbered):
+    backend, proxy, page = numbered
+    field = page.page.locator(".editing textarea")
     proxy.sync()
-    texts = lambda server: sorted(one["text"] for one in server.all("numbers"))
-    assert texts(backend) == ["alpha", "base"]
+    assert texts_of_numbers(backend) == ["alpha", "base"]
     expect(page.page.locator(".todos li")).to_have_count(2)
     expect(page.todo("on this device")).to_have_count(0)
     page.page.keyboard.type(" typed")
@@ -594,7 +616,36 @@ def test_an_edit_goes_on_when_the_row_gets_its_integer_id(start, dashboard):
     field.press("Enter")
     expect(field).to_have_count(0)
     proxy.sync()
-    assert texts(backend) == texts(proxy) == ["alpha half typed", "base"]
+    assert texts_of_numbers(backend) == texts_of_numbers(proxy) == ["alpha half typed", "base"]
+
+
+def test_a_late_answer_to_where_a_row_is_says_nothing_of_a_row_that_the_list_has(numbered):
+    backend, proxy, page = numbered
+    held = hold(page, LOOKS_FOR_A_ROW)
+    proxy.sync()
+    arrive(page, held)
+    proxy.insert({"text": "charlie", "complete": False}, "numbers")
+    arrive(page, held, 2)  # Each reading of the list without the row looks for it.
+    held[0].continue_()
+    arrive(page, held, 3)
+    held[2].continue_()  # The row is found under its new id.
+    expect(page.todo("on this device")).to_have_count(1)
+    proxy.insert({"text": "delta", "complete": False}, "numbers")
+    expect(page.todo("delta")).to_have_count(1)  # The list is read with the row.
+    expect(note(page)).to_be_hidden()
+    held[1].continue_()
+    arrive(page, held, 4)
+    with page.page.expect_response(LOOKS_FOR_A_ROW) as late:
+        held[3].continue_()
+    late.value.finished()
+    page.page.evaluate("new Promise((done) => setTimeout(done))")
+    expect(note(page)).to_be_hidden()
+    page.page.keyboard.type(" typed")
+    page.page.keyboard.press("Enter")
+    expect(page.page.get_by_role("button", name="Edit “alpha half typed”", exact=True)).to_be_focused()
+    proxy.sync()
+    everything = ["alpha half typed", "base", "charlie", "delta"]
+    assert texts_of_numbers(backend) == texts_of_numbers(proxy) == everything
 
 
 def test_what_is_typed_while_a_row_is_added_again_goes_on_in_it(opened):
@@ -605,7 +656,7 @@ def test_what_is_typed_while_a_row_is_added_again_goes_on_in_it(opened):
     proxy.sync()
     held = hold(page, f"{proxy.url}/tables/todoitem")
     choose(page, "Add as a new one")
-    wait_until(lambda: held)
+    arrive(page, held)
     field.focus()
     field.press("End")
     page.page.keyboard.type(" typed")
@@ -620,17 +671,23 @@ def test_what_is_typed_while_a_row_is_added_again_goes_on_in_it(opened):
     assert rows(backend) == rows(proxy)
 
 
-def test_what_is_typed_after_a_save_is_about_that_save(opened):
-    _, proxy, page = opened("alpha")
+def begin_to_save(page, proxy, text):
+    """Saves a text of the todo alpha. Gives its field, and the request that waits for the test."""
     held = hold(page, f"{proxy.url}/tables/todoitem/a")
     field = edit(page, "alpha")
-    field.fill("alpha saved")
+    field.fill(text)
     field.press("Enter")
-    wait_until(lambda: held)
+    arrive(page, held)
+    return field, held[0]
+
+
+def test_what_is_typed_after_a_save_is_about_that_save(opened):
+    _, proxy, page = opened("alpha")
+    field, request = begin_to_save(page, proxy, "alpha saved")
     field.press_sequentially(" and more")
     page.page.evaluate("location.hash = '#/history'")
     expect(page.page.locator(".todos")).to_have_count(0)
-    held[0].continue_()
+    request.continue_()
     # The draft goes on from what was stored.
     page.page.wait_for_function("""() => Object.values(sessionStorage)
       .some((value) => JSON.parse(value).began?.text === "alpha saved")""")
@@ -642,13 +699,9 @@ def test_what_is_typed_after_a_save_is_about_that_save(opened):
 
 def test_a_text_given_up_during_its_save_is_not_said_to_stay(opened):
     _, proxy, page = opened("alpha")
-    held = hold(page, f"{proxy.url}/tables/todoitem/a")
-    field = edit(page, "alpha")
-    field.fill("mine")
-    field.press("Enter")
-    wait_until(lambda: held)
+    field, request = begin_to_save(page, proxy, "mine")
     field.press("Escape")
-    held[0].fulfill(status=500, json={"error": "No."})
+    request.fulfill(status=500, json={"error": "No."})
     expect(page.page.locator("#toast")).to_have_text("Not saved: No.")
     assert rows(proxy) == row("a", "alpha")
 

@@ -188,16 +188,21 @@ def test_nothing_tells_another_site_where_the_page_is(start):
         assert "frame-ancestors 'none'" in fields["Content-Security-Policy"]
 
 
-def test_the_head_leaves_room_for_the_view_at_four_times_the_size(start, dashboard):
-    """In a window of 320 x 256 each view begins in the upper half, and nothing of the head is out of reach."""
+def clashing(start, text):
+    """A proxy whose text of a todo is in conflict with the backend's."""
     backend = start.backend()
     proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
-    backend.insert({"id": "c", "text": "one"})
+    backend.insert({"id": "c", "text": "base"})
     proxy.sync()
-    proxy.update("c", {"text": "mine"})
+    proxy.update("c", {"text": text})
     backend.update("c", {"text": "theirs"})
     proxy.sync()
-    page = dashboard(proxy, viewport={"width": 320, "height": 256})
+    return proxy
+
+
+def test_the_head_leaves_room_for_the_view_at_four_times_the_size(start, dashboard):
+    """In a window of 320 x 256 each view begins in the upper half, and nothing of the head is out of reach."""
+    page = dashboard(clashing(start, "mine"), viewport={"width": 320, "height": 256})
     expect(page.page.locator("#connection")).to_contain_text("1 change needs a decision")
     for view in VIEWS:
         page.open(view)
@@ -259,14 +264,7 @@ def test_an_address_with_the_name_of_a_property_of_every_object_shows_the_todos(
 
 
 def test_the_lines_of_a_title_are_shown_as_lines_in_every_list(start, dashboard):
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
-    backend.insert({"id": "c", "text": "base"})
-    proxy.sync()
-    proxy.update("c", {"text": "line one\nline two"})
-    backend.update("c", {"text": "theirs"})
-    proxy.sync()
-    page = dashboard(proxy)
+    page = dashboard(clashing(start, "line one\nline two"))
     page.open("conflicts")
     expect(page.page.locator("#conflict-title")).to_contain_text("line one ↵ line two")
     page.open("tables/todoitem")

@@ -50,6 +50,14 @@ def row(id, text, note=""):
     return {"id": id, "text": text, "note": note, "complete": False}
 
 
+def decide_both(page, other):
+    """Saves the merged text of the conflict that is shown, and decides the other one with a button."""
+    page.get_by_role("button", name="Save this version").click()
+    expect(page.locator(".position")).to_have_text("1 of 1")
+    page.get_by_role("button", name=other, exact=True).click()
+    expect(page.locator(".conflict")).to_have_count(0)
+
+
 @pytest.mark.parametrize("presses", [1, 2])
 def test_a_merged_text_stays_while_understudy_is_away(clashing, dashboard, presses):
     backend, proxy = clashing
@@ -67,10 +75,7 @@ def test_a_merged_text_stays_while_understudy_is_away(clashing, dashboard, press
     expect(page.locator("#notice")).to_be_empty(timeout=20_000)
     expect(page.locator("#conflict-title")).to_contain_text("mine a")
     expect(result).to_have_value("merged with care")
-    save.click()
-    expect(page.locator(".position")).to_have_text("1 of 1")
-    page.get_by_role("button", name="Keep yours", exact=True).click()
-    expect(page.locator(".conflict")).to_have_count(0)
+    decide_both(page, "Keep yours")
     expected = [row("a", "merged with care"), row("b", "mine b")]
     assert everywhere(backend, proxy) == (expected, expected)
 
@@ -98,10 +103,7 @@ def test_a_merged_text_is_there_when_the_person_returns_to_the_conflict(clashing
     expect(page.locator("#conflict-title")).to_contain_text("mine a")
     expect(result).to_have_value("merged with care")
     expect(page.locator(".conflict")).to_contain_text("This text is not saved yet.")
-    page.get_by_role("button", name="Save this version").click()
-    expect(page.locator(".position")).to_have_text("1 of 1")
-    page.get_by_role("button", name="Keep the server’s", exact=True).click()
-    expect(page.locator(".conflict")).to_have_count(0)
+    decide_both(page, "Keep the server’s")
     expected = [row("a", "merged with care"), row("b", "theirs b")]
     assert everywhere(backend, proxy) == (expected, expected)
 
@@ -233,7 +235,7 @@ def test_a_row_is_not_saved_over_a_newer_one_unseen(rows, dashboard):
     assert everywhere(backend, proxy) == (expected, expected)
 
 
-def test_a_newer_row_that_differs_in_other_columns_asks_nobody(rows, dashboard):
+def test_an_edit_is_saved_above_a_row_that_differs_in_other_columns(rows, dashboard):
     backend, proxy = rows
     page = dashboard(proxy).open("tables/todoitem")
     open_row(page, "a").fill("many words")
@@ -402,7 +404,7 @@ def test_a_sign_in_that_ended_is_said_and_what_is_typed_stays(start, dashboard):
 
 
 class Held:
-    """Requests of one kind that are not sent until they are let go, so that a person is faster than they."""
+    """Requests of one kind that are held until the test lets them go."""
 
     def __init__(self, page, method, pattern):
         self.page, self.method, self.routes = page, method, []
@@ -605,10 +607,7 @@ def test_an_undo_brings_back_the_merged_text_and_the_way_to_the_other_conflict(c
     expect(page.locator("#conflict-title")).to_contain_text("mine a")
     expect(result).to_have_value("merged with care")
     expect(page.locator(".conflict")).not_to_contain_text("changed meanwhile")
-    page.get_by_role("button", name="Save this version").click()
-    expect(page.locator(".position")).to_have_text("1 of 1")
-    page.get_by_role("button", name="Keep yours", exact=True).click()
-    expect(page.locator(".conflict")).to_have_count(0)
+    decide_both(page, "Keep yours")
     expected = [row("a", "merged with care"), row("b", "mine b")]
     assert everywhere(backend, proxy) == (expected, expected)
 

@@ -179,7 +179,7 @@ def test_the_first_answer_has_no_name_twice(start, owner, other, path):
 
 
 def assert_row(own_columns, expected):
-    """Whether the row is the expected one on both sides."""
+    """The row is the expected one on both sides."""
     backend, proxy, owner, _, row = own_columns
     for server in (backend, proxy):
         found = ask(owner, server, "GET", "/x")

@@ -8,7 +8,8 @@ import requests
 from programs import ROOT, ZUMO
 
 # A sample is taken each minute, with or without reads: a row, and the counters as they were then.
-SAMPLES, AT_THE_SAMPLE = "samples", "sampled"
+SAMPLES = "samples"
+COUNTERS, AT_THE_SAMPLE = ("ledger", "failures"), "sampled"
 
 
 def contents(proxy):
@@ -21,7 +22,9 @@ def contents(proxy):
                     if table == SAMPLES or table.startswith("sqlite_"):
                         continue
                     columns = [column[1] for column in database.execute(f'PRAGMA table_info("{table}")')]
-                    kept = ", ".join(f'"{name}"' for name in columns if name != AT_THE_SAMPLE)
+                    if table in COUNTERS:
+                        columns.remove(AT_THE_SAMPLE)
+                    kept = ", ".join(f'"{name}"' for name in columns)
                     found[path, table] = sorted(map(repr, database.execute(f'SELECT {kept} FROM "{table}"')))
         elif path.is_file() and not path.name.startswith("store.sqlite"):
             found[path] = path.read_bytes()

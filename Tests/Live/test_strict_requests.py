@@ -242,5 +242,6 @@ def test_a_setting_that_there_is_not_is_named_with_the_nearest(proxy):
 def test_a_wrong_or_empty_option_of_a_command_is_named_and_is_not_all(proxy, words):
     before = Document(proxy).shown()
     said = proxy.command(*words)
-    assert said.returncode == 2 and "must be" in said.stderr and "/for" not in said.stderr, said
+    option = next(word for word in words if word.startswith("--") and word != "--all")
+    assert said.returncode == 2 and option in said.stderr and "must be" in said.stderr, said
     assert Document(proxy).shown() == before

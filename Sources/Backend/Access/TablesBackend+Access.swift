@@ -7,7 +7,7 @@ import TablesProtocol
 //
 // | request | who may |
 // |---|---|
-// | `/tables/…` | as the table says; with a token that is not good: nobody |
+// | `/tables/…` | as the table says; 401 with a token that is not good |
 // | `/tables` and paths below it of no table | everybody; the answer is 404 |
 // | logins, `/.auth/…` | everybody; the token in the request is looked at there |
 // | `OPTIONS`, `/-/livez`, `/-/readyz` | everybody |

@@ -12,8 +12,6 @@ public enum StorageNews: Sendable, Hashable {
 /// again after such a report.
 final class StorageOutage: Sendable {
     private struct State {
-        /// Whether a report is to be followed by that of its end.
-        var isReported = false
         /// When it was last reported that the storage cannot answer.
         var reportedAt: Duration?
         var report: (@Sendable (StorageNews) -> Void)?
@@ -21,7 +19,8 @@ final class StorageOutage: Sendable {
 
     /// A report is made under the lock, so that reports come in the order of what they say.
     private let state = Mutex(State())
-    /// As ``State/isReported``. Each request asks this, without the lock.
+    /// Whether an outage was reported, and its end not yet. It changes under the lock; each request asks it
+    /// without.
     private let isReported = Atomic(false)
     private let uptime: @Sendable () -> Duration
 
@@ -42,7 +41,6 @@ final class StorageOutage: Sendable {
                 return
             }
             state.reportedAt = now
-            state.isReported = true
             isReported.store(true, ordering: .relaxed)
             state.report?(.unavailable(reason: reason))
         }
@@ -52,9 +50,7 @@ final class StorageOutage: Sendable {
     func ended() {
         guard isReported.load(ordering: .relaxed) else { return }
         state.withLock { state in
-            guard state.isReported else { return }
-            state.isReported = false
-            isReported.store(false, ordering: .relaxed)
+            guard isReported.exchange(false, ordering: .relaxed) else { return }
             state.report?(.answers)
         }
     }

@@ -36,7 +36,7 @@ final class ConnectionMeter: Sendable {
         return Use()
     }
 
-    /// It is there.
+    /// The connection was lent.
     func lend(_ use: inout Use) {
         use.lentAt = Uptime.now
         state.withLock { state in

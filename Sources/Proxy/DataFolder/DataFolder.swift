@@ -43,7 +43,8 @@ package struct DataFolder: Sendable, Hashable {
         }
     }
 
-    /// Removes the stores, those that were put aside too, what is remembered of users, and the demo's backend. Lock and operator token stay.
+    /// Removes the stores, also those that were put aside, what is remembered of users, and the demo's
+    /// backend. Lock and operator token stay.
     package func empty() throws(StartProblem) {
         do {
             for folder in ["\(path)/stores", replacedStores] where Files.exists(folder) {

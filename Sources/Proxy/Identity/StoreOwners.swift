@@ -17,7 +17,7 @@ final class StoreOwners: Sendable {
         var user: String?
         /// The identity that has the store beside its own; nil until the named user has signed in.
         var identity: String?
-        /// Whether nobody who has the store has signed in since it was bound to its backend.
+        /// Whether no user of the store has signed in since it was bound to its backend.
         var isWaiting = true
 
         /// Whether two entries name the same user.
@@ -64,14 +64,14 @@ final class StoreOwners: Sendable {
         kept.read { $0.contains { $0.identity == identity } }
     }
 
-    /// The identity whose store a user gets whose token the backend has accepted. It is on disk after
-    /// ``save()``.
+    /// The identity whose store a user gets, after the backend has accepted the user's token. It is on disk
+    /// after ``save()``.
     /// - Parameters:
     ///   - own: the identity that the user's token names.
     ///   - user: the user's id at the backend.
     ///   - hasStore: whether that identity has a store of its own. Then it gets no other one, since two
-    ///     cannot be one. But an id that the operator has named is this user's from then on, so that nobody
-    ///     else gets the store by it.
+    ///     cannot be one. But an id that the operator has named is this user's from then on, so that no other
+    ///     user gets the store by it.
     func identity(of own: Identity, user: String?, hasStore: Bool) -> Identity {
         var found = own
         kept.change { entries in
@@ -107,7 +107,8 @@ final class StoreOwners: Sendable {
     /// Takes the operator's word; the same word again changes nothing. It is on disk after ``save()``.
     /// - Parameter isIdentity: whether the user is named by the identity that they have here.
     /// - Returns: whether the word is new. Then another user may have had the store until now.
-    /// - Throws: ``StartProblem`` if the user has another such store, or is named by the store of another user.
+    /// - Throws: ``StartProblem`` if the user has another such store, or if the named identity's store was
+    ///   given to a user by an earlier word.
     func take(_ word: StoreTakeover, isIdentity: Bool) throws(StartProblem) -> Bool {
         let entry = Entry(
             store: word.store, backend: backend, user: isIdentity ? nil : word.user,

@@ -229,7 +229,7 @@ extension OperatorAPI {
         for word in text.split(separator: ",") {
             guard let state = OperationState(rawValue: String(word)) else {
                 let all = OperationState.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalid("state must be all or some of \(all).")
+                throw .invalid("state must be all or some of \(all).", parameter: "state")
             }
             states.insert(state)
         }

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Undoes the decision about a conflict, or a discard.
@@ -12,11 +13,12 @@ struct DecisionUndo {
 
     /// Undoes the decision about a conflict, or a discard.
     ///
-    /// 1. If the decision changed the operation, and it was not sent yet, it becomes the conflict again.
+    /// 1. If the decision changed the operation, and it was not sent yet, it becomes the conflict again. A
+    ///    second operation that the decision made closes.
     /// 2. If the decision discarded the operation, it comes back as a new operation with its state, reason
     ///    and attempts. After "keep both" the copy is deleted.
     /// 3. If the decision was sent, a new change reverts only the columns that the decision changed on the
-    ///    backend.
+    ///    backend, or deletes the row that the decision brought back.
     func undo(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
@@ -36,15 +38,19 @@ struct DecisionUndo {
         _ operation: TableOperation, _ entry: HistoryRow, _ point: UndoPoint,
         _ table: TableRecord
     ) throws -> ActionOutcome {
+        let second = try queue.successor(of: operation.seq)
         guard var row = try items.row(table, exactly: operation.itemID),
-            row.pending == operation.seq,
-            try queue.successor(of: operation.seq) == nil
+            row.pending == operation.seq, try isOwn(second, of: entry, point)
         else {
             return .refused(
                 reason: "A later change of the item follows it: discard that one first.")
         }
         guard row.deleted == (entry.after == nil) else {
             return .refused(reason: "The item was deleted or restored since: undo that first.")
+        }
+        if var second {
+            try queue.close(
+                &second, .collapsed, reason: "The decision that made it was undone.")
         }
         let before = row
         var mine = point.mine
@@ -64,6 +70,17 @@ struct DecisionUndo {
         try queue.save(&reopened)
         try items.restamp(&row, from: before)
         return try entryUndo.finish(entry, of: row.id, before: before.visible, table)
+    }
+
+    /// Whether nothing but the decision's own second operation follows its first one.
+    private func isOwn(
+        _ second: TableOperation?, of entry: HistoryRow, _ point: UndoPoint
+    ) throws -> Bool {
+        guard let second else { return true }
+        guard point.hasSecond(entry), second.createdAt.milliseconds == entry.at,
+            !second.mayHaveReached
+        else { return false }
+        return try queue.successor(of: second.seq) == nil
     }
 
     /// Restores an operation that was discarded.
@@ -143,14 +160,46 @@ struct DecisionUndo {
     private func undoSent(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
+        let isGone = try items.row(table, point.operation.itemID)?.visible == nil
+        let first = try queue.operation(id: point.operation.id)
+        if !point.server.isLive, !isGone, first?.state == .collapsed {
+            return .refused(
+                reason: "The backend had the item again before this was sent. Delete it instead.")
+        }
         let change = WrittenChange(
-            operationID: point.operation.id,
+            operationID: try sentSecond(after: first, entry, point) ?? point.operation.id,
             before: point.server.isLive ? point.server.columns : nil, after: entry.after)
         return try writeUndo.revert(change, entry, of: point.operation.itemID, table)
+    }
+
+    /// The second operation that the decision made, if the backend has applied it.
+    private func sentSecond(
+        after first: TableOperation?, _ entry: HistoryRow, _ point: UndoPoint
+    ) throws -> OperationID? {
+        guard first?.kind == .undelete, point.hasSecond(entry) else { return nil }
+        return try transaction.first(
+            """
+            SELECT op_id FROM operations WHERE state = 'done' AND seq > ? AND created_at = ?
+              AND table_id = ? AND item_id = ? ORDER BY seq LIMIT 1
+            """,
+            [
+                point.operation.seq, entry.at, point.operation.tableID,
+                point.operation.itemID.text,
+            ]
+        ) { row -> OperationID? in row[0] }
     }
 }
 
 extension UndoPoint {
+    /// Whether the decision of the entry made a second operation (``Rebase``): to bring a row back and to
+    /// change it are two requests.
+    fileprivate func hasSecond(_ entry: HistoryRow) -> Bool {
+        guard entry.kind == .resolved, server.isDeleted, let deleted = server.columns,
+            let after = entry.after
+        else { return false }
+        return !after.changedNames(from: deleted).isEmpty
+    }
+
     /// Whether the decision of the entry was to send something.
     fileprivate func isSentDecision(_ entry: HistoryRow) -> Bool {
         entry.kind == .resolved && entry.after != (server.isLive ? server.columns : nil)

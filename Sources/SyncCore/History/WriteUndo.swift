@@ -67,6 +67,10 @@ struct WriteUndo {
             "The requests of this change are no longer kept (keep-attempts), so the backend may have had "
             + "the item before. Delete it instead."
         guard let operation = try queue.operation(id: id) else { return notKnown }
+        // The row was deleted there, and this brought it back: deleting it leaves it as it was.
+        if operation.kind == .undelete, operation.state == .done || operation.state.isOpen {
+            return nil
+        }
         let collision = try transaction.integer(
             """
             SELECT 1 FROM attempts

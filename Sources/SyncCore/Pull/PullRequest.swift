@@ -76,7 +76,7 @@ public struct PullQuery: Sendable, Hashable {
         filter =
             isBlank ? nil : try Expression(parsing: condition, generation: .mobileApps)
         self.parameters = parameters
-        // What this dialect cannot say is told apart by the condition's own words.
+        // A condition that this dialect cannot write is identified by its own text.
         let text =
             filter.map { (try? $0.text(dialect: .v3, names: .mobileApps)) ?? condition } ?? ""
         key = ([text] + parameters).joined(separator: "&")

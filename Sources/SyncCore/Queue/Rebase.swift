@@ -67,7 +67,9 @@ struct Rebase {
                     try openConflict(&operation, meeting: judge.server)
                     conflict = operation
                     kept.append(operation)
-                case .client, .merge: kept += try rewrite(operation, over: judge.server, after: nil)
+                case .client, .merge:
+                    kept += try rewrite(operation, over: judge.server, after: nil)
+                    try recordOverwrite(operation, of: judge.server)
                 case .server:
                     try giveUpSuccessor(&operation, before, for: judge.server)
                     continue
@@ -137,6 +139,17 @@ struct Rebase {
         second.setChange(to: columns)
         try queue.insert(&second)
         return [first, second]
+    }
+
+    /// Records that the table's policy lets an operation win: `before` is the backend's row that it replaces.
+    private func recordOverwrite(
+        _ operation: TableOperation, of server: ServerSide
+    ) throws {
+        let columns = Rebase.desiredColumns(operation, over: server)
+        try history.record(
+            .merged, actor: .engine, operation, before: server.isLive ? server.columns : nil,
+            after: operation.kind == .delete ? nil : columns,
+            summary: "The table's policy keeps the local change.")
     }
 
     /// The policy for an operation that overlaps with another writer's change.

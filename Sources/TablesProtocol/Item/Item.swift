@@ -48,13 +48,12 @@ public enum SystemProperty: Sendable, Hashable, CaseIterable {
 
     /// The property with this name on the wire, in any case; nil for a user's column.
     public init?(named name: String, in generation: Generation) {
-        // Most columns are told by the lengths of the names above.
-        switch name.utf8.count {
-        case 7, 9, 11: break
-        default: return nil
+        let found = Self.allCases.first { property in
+            // Most names differ in length already.
+            guard let known = property.name(in: generation), known.utf8.count == name.utf8.count
+            else { return false }
+            return known.lowercased() == name.lowercased()
         }
-        let wanted = name.lowercased()
-        let found = Self.allCases.first { $0.name(in: generation)?.lowercased() == wanted }
         guard let found else { return nil }
         self = found
     }

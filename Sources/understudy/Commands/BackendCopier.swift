@@ -31,7 +31,7 @@ struct BackendCopier {
     }
 
     /// Whether a row is not on both sides as it is, or has another owner than the one who was named.
-    var differs: Bool { tables.contains(where: \.differs) || report.hasStrangers }
+    var differs: Bool { tables.contains(where: \.differs) || report.hasOtherOwners }
 
     /// Why not every table was copied: all sentences, with the exit code of the first; nil where all were.
     var problem: StartProblem? {
@@ -124,8 +124,8 @@ struct BackendCopier {
                 let outcomes = try await backend.move(
                     batch.rows, into: table, idKind: kind, from: .backend, isInUse: isInUse)
                 for (row, outcome) in zip(batch.rows, outcomes) {
-                    if let stranger = owner?.stranger(in: row, of: table) {
-                        report.add(stranger: stranger, of: table)
+                    if let otherOwner = owner?.otherOwner(in: row, of: table) {
+                        report.add(otherOwner: otherOwner, of: table)
                     }
                     report.add(
                         outcome, row.id, of: table, at: "the other backend",
@@ -154,10 +154,11 @@ struct BackendCopier {
         return owner?.added(to: row, of: table) ?? row
     }
 
-    /// The rows that are compared: all, or those of the user who was named. The copies of others have theirs.
+    /// The rows that are compared: all, or those of the user who was named. Rows of other users are compared
+    /// in their own copies.
     private func compared(_ rows: [MovedRow], _ table: TableName) -> [MovedRow] {
         guard let owner else { return rows }
-        return rows.filter { owner.stranger(in: $0, of: table) == nil }
+        return rows.filter { owner.otherOwner(in: $0, of: table) == nil }
     }
 
     private func compare(_ table: TableName, _ store: Store) async throws -> RowComparison {
@@ -204,7 +205,7 @@ struct BackendCopier {
                                 .array(table.comparison.differences.map(Self.difference))
                             ))
                     })
-            ), ("moved", report.tablesJSON), ("otherOwners", report.strangersJSON))
+            ), ("moved", report.tablesJSON), ("otherOwners", report.otherOwnersJSON))
     }
 
     private static func difference(_ difference: RowDifference) -> JSONValue {
@@ -216,7 +217,7 @@ struct BackendCopier {
     /// The report for a person.
     var lines: [String] {
         report.lines(dryRun: false)
-            + report.strangerLines(owner, advice: "copy again, and give that id with --owner-was")
+            + report.otherOwnerLines(owner, advice: "copy again, and give that id with --owner-was")
             + tables.flatMap { table -> [String] in
                 let comparison = table.comparison
                 var lines = [

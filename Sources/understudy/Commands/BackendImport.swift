@@ -52,9 +52,9 @@ struct BackendImport: AsyncParsableCommand {
         } else {
             for line in importer.lines { ThisProcess.print(line) }
         }
-        // After the report: of files that can be read only once the rows have moved by now.
+        // After the report: rows of files that can be read only once have moved by now.
         try await importer.checkOwnedTables()
-        if importer.report.count(.undecided) > 0 || importer.report.hasStrangers {
+        if importer.report.count(.undecided) > 0 || importer.report.hasOtherOwners {
             throw ExitStatus.conflicts
         }
     }

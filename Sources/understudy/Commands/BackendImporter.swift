@@ -127,8 +127,8 @@ struct BackendImporter {
                 }
                 if batch == nil { batch = Batch(table: table, idKind: kind) }
                 let moved = owner?.added(to: row, of: table) ?? row
-                if let stranger = owner?.stranger(in: moved, of: table) {
-                    report.add(stranger: stranger, of: table)
+                if let otherOwner = owner?.otherOwner(in: moved, of: table) {
+                    report.add(otherOwner: otherOwner, of: table)
                 }
                 tables[table.key] = table.text
                 batch?.content.add(moved, bytes: line.bytes.count)
@@ -212,7 +212,7 @@ struct BackendImporter {
                             ("rows", .number($0.rows)), ("operations", .number($0.operations)))
                     })
             ), ("tables", report.tablesJSON), ("rows", report.rowsJSON),
-            ("otherOwners", report.strangersJSON),
+            ("otherOwners", report.otherOwnersJSON),
             ("operations", .array(operations)))
     }
 
@@ -220,7 +220,7 @@ struct BackendImporter {
     var lines: [String] {
         var lines =
             report.lines(dryRun: isRehearsal)
-            + report.strangerLines(
+            + report.otherOwnerLines(
                 owner, advice: "begin with an empty database, and give that id with --owner-was")
         if operations.isEmpty { return lines }
         lines.append(

@@ -121,7 +121,7 @@ struct ConflictsResolveAll: AsyncParsableCommand {
             if dryRun { return planned }
             let count = planned["matched"]?.integer ?? 0
             let conflicts = count == 1 ? "1 conflict gets" : "\(count) conflicts get"
-            // What comes from now on was not confirmed.
+            // Operations that come after the plan were not confirmed.
             if count == 0 { return JSONValue.nothingMatched }
             try confirmation.confirm("\(conflicts) the decision \(choice)")
             return try await client.post("/conflicts/resolve", [], request(dryRun: false))

@@ -45,7 +45,7 @@ struct Export: AsyncParsableCommand {
         let parts = only.isEmpty ? Part.allCases : only
         let identity = options.identity ?? Identity.anonymousKey
         let counts = try await options.withOperatorOrStore { client in
-            // An identity that there is not is an error before the first line.
+            // An unknown identity is an error before the first line.
             _ = try await client.get("/status")
             var exporter = Exporter(
                 client: client, file: file, parts: parts, isQuiet: options.quiet)

@@ -26,11 +26,12 @@ struct MovedOwner {
         return row
     }
 
-    /// Who has a row of such a table that is not the user's; nil for the user's rows and for other tables.
-    func stranger(in row: MovedRow, of table: TableName) -> String? {
+    /// The owner, as JSON, of a row of such a table that is not the user's; nil for the user's rows and for
+    /// other tables.
+    func otherOwner(in row: MovedRow, of table: TableName) -> String? {
         guard owns(table) else { return nil }
         let columns = owners(of: row)
-        if columns.isEmpty { return "nobody" }
+        if columns.isEmpty { return JSONValue.null.text }
         let other = columns.first { $0.value.string?.utf8.elementsEqual(user.utf8) != true }
         return other?.value.text
     }
@@ -51,8 +52,8 @@ struct MovedOwnerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Whose rows of --owned-table move in: the user's id in tokens of this site. Rows that \
-            name nobody get it.
+            Whose rows of --owned-table move in: the user's id in tokens of this site. Rows \
+            without an owner get it.
             """, valueName: "user"))
     var owner: String?
 

@@ -18,7 +18,7 @@ struct MovingReport {
     private(set) var tables: [String: Counts] = [:]
     private(set) var rows: [Row] = []
     /// The rows of a table that are another user's than the one who was named: how many, and the first owner.
-    private var strangers: [String: (rows: Int, example: String)] = [:]
+    private var otherOwners: [String: (rows: Int, example: String)] = [:]
 
     /// Counts a row, and keeps it where a person may want to look at it.
     /// - Parameter isAhead: whether its stamp is so far ahead of the clock that it is not taken over.
@@ -38,18 +38,18 @@ struct MovingReport {
     }
 
     /// Counts a row of a table that is another user's than the one who was named.
-    /// - Parameter stranger: that owner, as JSON.
-    mutating func add(stranger: String, of table: TableName) {
-        strangers[table.text, default: (0, stranger)].rows += 1
+    /// - Parameter otherOwner: that owner, as JSON.
+    mutating func add(otherOwner: String, of table: TableName) {
+        otherOwners[table.text, default: (0, otherOwner)].rows += 1
     }
 
     /// Whether there was a row of another user.
-    var hasStrangers: Bool { !strangers.isEmpty }
+    var hasOtherOwners: Bool { !otherOwners.isEmpty }
 
     /// The rows of other users by table.
-    var strangersJSON: JSONValue {
+    var otherOwnersJSON: JSONValue {
         .array(
-            strangers.sorted { $0.key < $1.key }.map { table, found in
+            otherOwners.sorted { $0.key < $1.key }.map { table, found in
                 .members(
                     ("table", .string(table)), ("rows", .number(found.rows)),
                     ("example", .string(found.example)))
@@ -58,9 +58,9 @@ struct MovingReport {
 
     /// The lines on rows of other users.
     /// - Parameter advice: what to do where another id is the same user's.
-    func strangerLines(_ owner: MovedOwner?, advice: String) -> [String] {
+    func otherOwnerLines(_ owner: MovedOwner?, advice: String) -> [String] {
         guard let owner else { return [] }
-        return strangers.sorted { $0.key < $1.key }.map { table, found in
+        return otherOwners.sorted { $0.key < $1.key }.map { table, found in
             "\(table): \(found.rows) with another owner than \(owner.user), such as \(found.example), who "
                 + "alone sees them. If that is the same user, \(advice)."
         }

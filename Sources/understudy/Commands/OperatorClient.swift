@@ -93,22 +93,24 @@ struct OperatorClient: Sendable {
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
             throw StartProblem(
-                Self.naming(option: value?["pointer"]?.string, in: detail),
+                Self.naming(
+                    option: value?["pointer"]?.string ?? value?["parameter"]?.string, in: detail),
                 response.head.status == .badRequest ? .usage : .error)
         }
         return value
     }
 
     /// The sentence on a wrong value with the option that has the value instead of the place in the request.
-    static func naming(option pointer: String?, in detail: String) -> String {
-        guard let pointer, let option = options[pointer], detail.hasPrefix("\(pointer) ") else {
+    static func naming(option place: String?, in detail: String) -> String {
+        guard let place, let option = options[place], detail.hasPrefix("\(place) ") else {
             return detail
         }
-        return option + detail.dropFirst(pointer.count)
+        return option + detail.dropFirst(place.count)
     }
 
-    /// The options that the commands send in a body, by the place there.
+    /// The options that the commands send, by the place in the body or the parameter of the query.
     private static let options = [
+        "after": "--after", "limit": "--limit", "state": "--state",
         "/filter/q": "--text", "/filter/table": "--table", "/filter/state": "--state",
         "/filter/reason": "--reason", "/forSeconds": "--for", "/query": "--query",
         "/queryId": "--query-id", "/readPolicy": "--read", "/writePolicy": "--write",

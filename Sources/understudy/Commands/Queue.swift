@@ -232,7 +232,7 @@ struct QueueDiscard: AsyncParsableCommand {
             if target.dryRun { return planned }
             let count = planned["matched"]?.integer ?? 0
             let changes = count == 1 ? "1 change is" : "\(count) changes are"
-            // What comes from now on was not confirmed.
+            // Operations that come after the plan were not confirmed.
             if count == 0 { return JSONValue.nothingMatched }
             try confirmation.confirm("\(changes) given up")
             return try await client.post(

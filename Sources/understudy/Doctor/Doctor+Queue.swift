@@ -77,8 +77,7 @@ struct RunningState: Sendable, Hashable {
         return state
     }
 
-    /// Its settings that say what is examined, as flags, without those that the sources of a command have
-    /// themselves.
+    /// Its settings that say what is examined, as flags, except those that a command has itself.
     func flags(missingIn sources: Sources) -> [String: [String]] {
         var flags: [String: [String]] = [:]
         for setting in ServeSetting.all

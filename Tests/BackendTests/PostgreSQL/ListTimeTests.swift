@@ -28,6 +28,31 @@ import Testing
         #expect(try usual.list(counted).count == 1)
     }
 
+    @Test func `a count has what the rows of its list left of the time`() throws {
+        let url = try PostgreSQLServer.url()
+        let schema = PostgreSQLServer.newSchema()
+        let table = try TableUnderTest(
+            StorageUnderTest(testDescription: "700 ms for a list") {
+                try PostgreSQLRowStorage(
+                    at: url, schema: schema, .init(listMilliseconds: 700))
+            })
+        try table.insert("a", #"{"text":"aq"}"#)
+        // Each statement about items takes 500 ms from here on.
+        let storage = try PostgreSQLRowStorage(at: url, schema: schema)
+        _ = try storage.pool.withConnection { connection in
+            try connection.run(
+                script: """
+                    ALTER TABLE items RENAME TO stored;
+                    CREATE VIEW items AS SELECT stored.* FROM stored, pg_sleep(0.5);
+                    """)
+        }
+        var query = try table.query()
+        query.counts = true
+        let counted = query
+        #expect(throws: TooMuchWork.self) { try table.storage.list(counted) }
+        #expect(try storage.list(counted).count == 1)
+    }
+
     @Test func `PostgreSQL ends a statement when the time of its list is over`() throws {
         let storage = try PostgreSQLRowStorage(
             at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema())

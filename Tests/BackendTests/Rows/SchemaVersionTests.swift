@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import PostgreSQL
 import Storage
 import Synchronization
 import TablesProtocol
@@ -8,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import PostgreSQL
 
 /// The version of a database's schema, which several nodes and programs of several ages open.
 @Suite struct SchemaVersionTests {
@@ -78,7 +78,7 @@ import Testing
                 }
                 isOver.store(true, ordering: .sequentiallyConsistent)
             }
-            // Until it has waited five times as long, or is over.
+            // Until it has waited five times its limit for locks, or has ended.
             while !isOver.load(ordering: .sequentiallyConsistent) {
                 let waiting = try connection.run(
                     """
@@ -98,6 +98,8 @@ import Testing
         }
         #expect(settings.map { $0.textOrNull(0) } == ["10ms"])
         #expect(settings.map { $0.textOrNull(1) } == ["30s"])
+        let answerMilliseconds = try pool.withConnection { $0.answerMilliseconds }
+        #expect(answerMilliseconds == PostgreSQLConnection.usualAnswerMilliseconds)
     }
 
     @Test(.ends) func `nodes that start together make the schema once`() throws {

@@ -103,6 +103,14 @@ import Testing
             #expect(row.columns.text == #"{"title":"mine","note":"theirs","done":true}"#)
             #expect(chain.map(\.state) == [.queued] && chain[0].baseVersion == "v22")
             #expect(chain[0].payload?.text == #"{"title":"mine"}"#)
+            // The replaced value of the other writer stays in history.
+            let merged = try await fixture.store.history(after: nil, limit: 9).items
+                .filter { $0.kind == .merged }
+            #expect(
+                merged.map { $0.before?.text }
+                    == [#"{"title":"theirs","note":"theirs","done":true}"#])
+            #expect(merged.map { $0.after?.text } == [row.columns.text])
+            #expect(merged.map(\.operationID) == [chain[0].id])
         }
     }
 

@@ -57,6 +57,11 @@ import Testing
         }
     }
 
+    /// The names in an answer. Parsing refuses one that comes twice.
+    private static func names(in response: Response) throws -> [String] {
+        try Columns(parsing: response.bytes ?? []).names
+    }
+
     /// The first answers are given before the table's columns are known.
     @Test(arguments: ClientFamily.allCases)
     func `no answer has a name twice before the columns of the table are known`(
@@ -72,9 +77,7 @@ import Testing
                 answer.render(item: item), answer.render(inserted: item),
                 answer.render(error: .preconditionFailed(item)),
             ] {
-                // Parsing refuses a name that comes twice.
-                let shown = try Columns(parsing: response.bytes ?? [])
-                let own = shown.names.filter {
+                let own = try Self.names(in: response).filter {
                     SystemProperty(named: $0, in: client.generation) == nil
                 }
                 switch client.generation {
@@ -103,12 +106,9 @@ import Testing
             answer.render(item: item), answer.render(inserted: item),
             answer.render(error: .preconditionFailed(item)),
         ] {
-            // Parsing refuses a name that comes twice.
-            let shown = try Columns(parsing: response.bytes ?? [])
-            let own = shown.names.filter {
-                SystemProperty(named: $0, in: client.generation) == nil
-            }
-            let lowered = shown.names.map { $0.lowercased() }
+            let names = try Self.names(in: response)
+            let own = names.filter { SystemProperty(named: $0, in: client.generation) == nil }
+            let lowered = names.map { $0.lowercased() }
             #expect(Set(lowered).count == lowered.count || client.generation == .mobileServices)
             switch client.generation {
             case .mobileServices:

@@ -96,6 +96,7 @@ import Testing
     @Test(arguments: [
         ("/filter/q", "/filter/q must be a text.", "--text must be a text."),
         ("/forSeconds", "/forSeconds must be a number.", "--for must be a number."),
+        ("state", "state must be all or some of a, b.", "--state must be all or some of a, b."),
         (
             "/intervalSeconds", "/intervalSeconds is there twice.",
             "/intervalSeconds is there twice."

@@ -29,8 +29,8 @@ import Testing
             (#"{"userId":""}"#, #"{"userId":""}"#, #""""#),
             (#"{"userId":1}"#, #"{"userId":1}"#, "1"),
         ] as [(String, String, String?)])
-    func `a row that names nobody, or the user as before, gets the user`(
-        before: String, after: String, stranger: String?
+    func `a row without an owner, or with an earlier id of the user, gets the user`(
+        before: String, after: String, otherOwner: String?
     ) throws {
         let table = try #require(TableName("Todos"))
         let other = try #require(TableName("lists"))
@@ -38,15 +38,15 @@ import Testing
         let row = try Self.row(before)
         let moved = owner.added(to: row, of: table)
         #expect(moved == (try Self.row(after)))
-        #expect(owner.stranger(in: moved, of: table) == stranger)
+        #expect(owner.otherOwner(in: moved, of: table) == otherOwner)
         #expect(owner.added(to: row, of: other) == row)
-        #expect(owner.stranger(in: row, of: other) == nil)
+        #expect(owner.otherOwner(in: row, of: other) == nil)
     }
 
     @Test func `without an earlier id another owner stays`() throws {
         let table = try #require(TableName("todos"))
         let row = try Self.row(#"{"userId":"sid:1"}"#)
         #expect(try Self.owner().added(to: row, of: table) == row)
-        #expect(try Self.owner().stranger(in: row, of: table) == #""sid:1""#)
+        #expect(try Self.owner().otherOwner(in: row, of: table) == #""sid:1""#)
     }
 }
