@@ -77,7 +77,7 @@ let package = Package(
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
             resources: [
                 .embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql"),
-                .embedInCode("Schema/Schema3.sql"),
+                .embedInCode("Schema/Schema3.sql"), .embedInCode("Schema/Schema4.sql"),
             ],
             swiftSettings: settings),
         .target(

@@ -6,7 +6,10 @@ enum Limits {
     static let nodeBodyBytes = 100 << 10
     /// The longest request body of a custom API, in bytes.
     static let customBodyBytes = 101 << 20
-    /// The longest name of a column on the Node server, in characters.
+    /// The longest id of an item on the Node server, in bytes: PostgreSQL's indexes take a key of about 2,700
+    /// bytes, and the name of the table may be part of it. The other servers have limits of their own.
+    static let nodeIDBytes = 1024
+    /// The longest name of a column that a write brings, in UTF-16 units: SQL Server's.
     static let columnNameCharacters = 128
     /// The columns that writes give a table at most, as SQL Server's tables have them.
     static let columnsOfTable = 1024
@@ -53,6 +56,8 @@ enum Limits {
     static let budgetWaitSeconds = 600
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
+    /// Rows that a start reads at once where it looks at the ids of a table.
+    static let checkedRows = 1000
     /// The greatest integer id: up to it every whole number is one that JavaScript has too.
     static let numberedID: Int64 = 1 << 53
     /// By how many seconds the stamp of a moved row may be ahead of this machine's clock and stay: a day.

@@ -3,7 +3,7 @@ import Synchronization
 public import TablesProtocol
 
 extension TablesBackend {
-    /// What goes wrong from now on.
+    /// The faults that act from now on.
     public var faults: Faults {
         get { control.withLock { $0.faults } }
         set { control.withLock { $0.faults = newValue } }
@@ -23,7 +23,7 @@ extension TablesBackend {
     /// The writes that took effect after a number, by number. On PostgreSQL that is the order of commits
     /// within one table only.
     public func effects(after: Int64 = 0, limit: Int = .max) async throws -> [Effect] {
-        try await apart { try $0.effects(after: after, limit: limit) }
+        try await onStorageThread { try $0.effects(after: after, limit: limit) }
     }
 
     /// How many writes took effect on an item: it grows with every one, a repeated one too.
@@ -34,7 +34,7 @@ extension TablesBackend {
 
     /// How many writes took effect on an item: it grows with every one, a repeated one too.
     public func effectCount(_ table: TableName, _ id: String) async throws -> Int {
-        try await apart { try $0.effectCount(of: id, in: table) }
+        try await onStorageThread { try $0.effectCount(of: id, in: table) }
     }
 
     /// All rows of a table as they are stored, tombstones too, by id.
@@ -43,18 +43,18 @@ extension TablesBackend {
 
     /// All rows of a table as they are stored, tombstones too, by id.
     public func items(in table: TableName) async throws -> [Item] {
-        try await apart { try $0.items(in: table) }
+        try await onStorageThread { try $0.items(in: table) }
     }
 
     /// Calls the storage from a task, on a thread that may wait.
-    func apart<T: Sendable>(
+    func onStorageThread<T: Sendable>(
         _ body: @escaping @Sendable (any RowStorage) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             let work: @Sendable () -> Void = { [storage] in
                 continuation.resume(with: Result { try body(storage) })
             }
-            switch storage.place {
+            switch storage.callThreads {
             case .callersThread: taskCalls.async(execute: work)
             case .ownThreads(let submit):
                 if !submit(work) {

@@ -5,10 +5,10 @@ import PostgreSQL
 import Synchronization
 public import TablesProtocol
 
-/// A complete `/tables` server over a ``RowStorage``: the other side of the proxy.
+/// A complete `/tables` server over a ``RowStorage``.
 ///
-/// It shares no code with the engine. The demo runs it as its backend; tests run it in process and
-/// ask it afterwards what took effect, how often and in which order.
+/// `understudy backend` runs it for a site, the demo as its backend, and tests in process; they ask it
+/// afterwards what took effect, how often and in which order. It shares no code with the engine.
 public final class TablesBackend: Sendable {
     /// Receives the text of an error.
     public typealias FailureReport = @Sendable (String) -> Void
@@ -26,14 +26,14 @@ public final class TablesBackend: Sendable {
     let outage: StorageOutage
     /// The time since some moment; it only goes forward.
     let uptime: @Sendable () -> Duration
-    /// Where the calls of tasks run, on a storage that runs on its callers' threads.
+    /// Runs the calls of tasks on a storage that runs on its callers' threads.
     let taskCalls = DispatchQueue(label: "understudy.backend.task-calls")
 
     /// Opens the backend on SQLite.
     ///
     /// - Parameters:
     ///   - path: the database file; nil keeps everything in memory.
-    ///   - options: what the backend is like.
+    ///   - options: the options of the backend.
     ///   - clock: the time; it may jump.
     ///   - random: where ids, random versions and the chances of faults come from.
     /// - Throws: SQLite's error when the file cannot be opened or is none of this backend.
@@ -42,8 +42,10 @@ public final class TablesBackend: Sendable {
         clock: @escaping @Sendable () -> Instant,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws {
+        // What is in memory is never restored.
         try self.init(
-            on: SQLiteRowStorage(at: path), options: options, clock: clock, random: random)
+            on: SQLiteRowStorage(at: path, startedAt: path == nil ? nil : clock()),
+            options: options, clock: clock, random: random)
     }
 
     /// Opens the backend on PostgreSQL.
@@ -57,7 +59,8 @@ public final class TablesBackend: Sendable {
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws {
         try self.init(
-            on: PostgreSQLRowStorage(at: database), options: options, clock: clock, random: random)
+            on: PostgreSQLRowStorage(at: database, startedAt: clock()), options: options,
+            clock: clock, random: random)
     }
 
     /// The version of the libpq that is loaded, such as `15.8`.
@@ -65,7 +68,7 @@ public final class TablesBackend: Sendable {
 
     /// Opens the backend on a storage.
     /// - Parameter uptime: the time since some moment, which only goes forward; nil for the process' own.
-    /// - Throws: the storage's error when the tables of the options cannot be made.
+    /// - Throws: the storage's error when the tables of the options cannot be made, or ``OtherIDKind``.
     package init(
         on storage: any RowStorage, options: BackendOptions,
         clock: @escaping @Sendable () -> Instant, uptime: (@Sendable () -> Duration)? = nil,
@@ -81,14 +84,60 @@ public final class TablesBackend: Sendable {
         profile = Profile(options)
         control = Mutex(
             Control(budget: options.requestsPerSecond.map(RequestBudget.init(requestsPerSecond:))))
-        for (name, table) in options.tables { try storage.declare(name, table) }
+        for (name, table) in options.tables {
+            try OtherIDKind.check(name, table, in: storage)
+            try storage.declare(name, table)
+        }
+    }
+}
+
+/// A table has items with ids of another kind than the options say. With these options they would be lost to
+/// clients.
+public struct OtherIDKind: Error, Hashable, CustomStringConvertible {
+    let table: TableName
+    /// What the ids of its items are.
+    let stored: IDKind
+
+    /// The reason and what to do, in sentences.
+    public var description: String {
+        switch stored {
+        case .integer:
+            "The items of the table \(table) have integer ids. Add the word integer to the table in the "
+                + "settings: --table \(table):integer."
+        case .string:
+            "The table \(table) has items whose ids are no whole numbers. Take the word integer away from "
+                + "the table in the settings, or its name from integer-ids."
+        }
+    }
+
+    /// Throws where a table that has items would get ids of another kind. Text ids that are all whole numbers
+    /// may become integers: a program that did not look may have turned them into texts.
+    @available(*, noasync)
+    static func check(
+        _ table: TableName, _ options: TableOptions, in storage: any RowStorage
+    ) throws {
+        guard let stored = try storage.table(table)?.options.idKind, stored != options.idKind
+        else { return }
+        var page = try storage.rows(in: table, after: "", limit: Limits.checkedRows)
+        while let last = page.last {
+            guard stored == .string, page.allSatisfy({ isNumber($0.id) }) else {
+                throw OtherIDKind(table: table, stored: stored)
+            }
+            page = try storage.rows(in: table, after: last.id, limit: Limits.checkedRows)
+        }
+    }
+
+    /// Whether an id is a whole number as a server with integer ids writes it.
+    private static func isNumber(_ id: String) -> Bool {
+        guard let number = Int64(id) else { return false }
+        return String(number) == id
     }
 }
 
 extension TablesBackend: HTTPHandler {
-    /// Takes any head; the body is bounded. Where tokens are verified, what is the administrator's is
-    /// refused here to others. Elsewhere the control paths are asked by a name of this machine
-    /// alone: a web page may have led another one here.
+    /// Takes any head; the body is bounded. Where tokens are verified, the administrator's paths are
+    /// refused here to others. Otherwise the control paths need a Host that is a loopback name,
+    /// because a web page can point a name of its own at this machine (DNS rebinding).
     public func admit(_ request: Request) -> Admission {
         let call = Call(request)
         if verifiesTokens {
@@ -120,7 +169,7 @@ extension TablesBackend: HTTPHandler {
             return self.closingWhileDraining(response)
         }
         if let refusal = overload ?? accessRefusal(call) { return .now(finish(refusal)) }
-        if case .ownThreads(let submit) = storage.place { return later(call, submit, finish) }
+        if case .ownThreads(let submit) = storage.callThreads { return later(call, submit, finish) }
         if let answer = healthAnswer(call) ?? controlAnswer(call) { return .now(answer) }
         let plan = plan(call)
         guard plan.latencyMilliseconds > 0 else { return .now(finish(serve(call, plan.fault))) }

@@ -40,6 +40,16 @@ static inline CURLcode understudy_easy_get_owner(CURL *easy, void **owner) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, owner);
 }
 
+// CURLINFO_ACTIVESOCKET: the socket of a transfer that has ended; -1 if its connection is closed.
+static inline CURLcode understudy_easy_get_socket(CURL *easy, curl_socket_t *socket) {
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, socket);
+}
+
+// CURLINFO_HTTP_VERSION: the version of the response, one of CURL_HTTP_VERSION_*.
+static inline CURLcode understudy_easy_get_http_version(CURL *easy, long *version) {
+    return curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, version);
+}
+
 // The response head, a line at a time, and the response body, a piece at a time.
 typedef size_t (*understudy_bytes_callback)(char *bytes, size_t size, size_t count, void *context);
 

@@ -7,6 +7,9 @@ public struct ClientConfiguration: Sendable, Hashable {
     /// The longest time without a byte in either direction. Rounded up to whole seconds. libcurl averages
     /// over five seconds, so it may take five more after a busy period.
     public var stallTimeout: Duration
+    /// The longest head of a response, all lines together, and the longest trailer. A longer one is refused as
+    /// too large.
+    public var responseHeadLimitBytes: Int
     /// The largest response body, counted after decoding (gzip and the like).
     public var responseBodyLimitBytes: Int
     /// The longest response body of ``CurlTransport/open(_:)``; a longer one fails its stream.
@@ -34,13 +37,14 @@ public struct ClientConfiguration: Sendable, Hashable {
 
     /// Makes a configuration; every value has a default.
     public init(
-        connectTimeout: Duration = .seconds(5),
-        requestTimeout: Duration = .seconds(30),
-        stallTimeout: Duration = .seconds(20),
-        responseBodyLimitBytes: Int = 64 << 20,
-        streamedBodyLimitBytes: Int = 100 << 20,
-        maxConnectionsPerHost: Int = 8,
-        maxPausedTransfers: Int = 16,
+        connectTimeout: Duration = .seconds(Limits.connectSeconds),
+        requestTimeout: Duration = .seconds(Limits.requestSeconds),
+        stallTimeout: Duration = .seconds(Limits.stallSeconds),
+        responseHeadLimitBytes: Int = Limits.responseHeadBytes,
+        responseBodyLimitBytes: Int = Limits.responseBodyBytes,
+        streamedBodyLimitBytes: Int = Limits.streamedBodyBytes,
+        maxConnectionsPerHost: Int = Limits.connectionsPerHost,
+        maxPausedTransfers: Int = Limits.pausedTransfers,
         certificateAuthorityFile: String? = nil,
         clientCertificateFile: String? = nil,
         clientKeyFile: String? = nil,
@@ -51,6 +55,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         self.connectTimeout = connectTimeout
         self.requestTimeout = requestTimeout
         self.stallTimeout = stallTimeout
+        self.responseHeadLimitBytes = responseHeadLimitBytes
         self.responseBodyLimitBytes = responseBodyLimitBytes
         self.streamedBodyLimitBytes = streamedBodyLimitBytes
         self.maxConnectionsPerHost = maxConnectionsPerHost

@@ -19,6 +19,7 @@ final class CurlLoop {
     private var calls: [UInt64: PendingCall] = [:]
     /// The ids of transfers that have paused since ``freePausedSlots()``.
     private var paused: [UInt64] = []
+    private let connections = KeptConnections()
 
     private init(_ start: LoopStart) {
         multi = start.multi
@@ -121,23 +122,29 @@ final class CurlLoop {
     /// The time until the first deadline of the waiting calls. libcurl adds its own timers.
     private var sleepMilliseconds: Int32 {
         guard let first = queue.waiting.first else { return Int32(Limits.idlePollMilliseconds) }
-        let left = (first.deadline - .now).wholeMilliseconds
+        let left = (first.deadline - .now).curlMilliseconds
         return Int32(min(left, Limits.idlePollMilliseconds))
     }
 
     private func begin(_ call: PendingCall) {
         do {
-            let transfer = try Transfer(call, configuration: configuration)
+            let transfer = try Transfer(
+                call, configuration: configuration, connections: connections)
             transfers[call.id] = transfer
             postCommands(of: transfer)
-            let code = unsafe curl_multi_add_handle(multi.pointer, transfer.easy)
-            guard code == CURLM_OK else {
-                let message = unsafe String(cString: curl_multi_strerror(code))
-                return finish(transfer, with: transfer.failure(.invalid, message))
-            }
+            add(transfer)
         } catch {
             queue.release(call.id, host: call.plan.url)
             call.waiter.resume(returning: .failure(error))
+        }
+    }
+
+    /// Gives a transfer to libcurl.
+    private func add(_ transfer: Transfer) {
+        let code = unsafe curl_multi_add_handle(multi.pointer, transfer.easy)
+        guard code == CURLM_OK else {
+            let message = unsafe String(cString: curl_multi_strerror(code))
+            return finish(transfer, with: transfer.failure(.invalid, message))
         }
     }
 
@@ -169,15 +176,28 @@ final class CurlLoop {
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi.pointer, &left) {
             // Safe: a message is valid until its handle is removed from the multi handle
-            // (curl_multi_info_read(3)). `finish` removes it, after the last use of the message. `begin`
+            // (curl_multi_info_read(3)). `end` removes it, after the last use of the message. `begin`
             // added the handle, and `finish` removes it before its owner leaves `transfers`. So the owner
             // is alive.
             guard unsafe message.pointee.msg == CURLMSG_DONE,
                 let transfer = unsafe Transfer.owner(of: message.pointee.easy_handle)
             else { continue }
             let code = unsafe understudy_message_result(message)
-            finish(transfer, with: transfer.end(code).result)
+            end(transfer, code)
         }
+    }
+
+    /// Finishes a transfer that libcurl has ended with `code`, or begins it again on a fresh connection where
+    /// input waited on its kept one.
+    private func end(_ transfer: Transfer, _ code: CURLcode) {
+        transfer.noteConnection()
+        do throws(TransportError) {
+            guard try transfer.tryPrepareFresh() else {
+                return finish(transfer, with: transfer.end(code).result)
+            }
+        } catch { return finish(transfer, with: .failure(error)) }
+        unsafe curl_multi_remove_handle(multi.pointer, transfer.easy)
+        add(transfer)
     }
 
     private func failAll(_ cause: TransportError.Cause, _ message: String) {

@@ -1,7 +1,21 @@
-/// The fixed limits of this module. The others are in ``ClientConfiguration``.
-enum Limits {
-    /// Bytes of a response head, all lines together. A longer one is refused as too large.
-    static let responseHeadBytes = 256 << 10
+/// Every limit of this module, with its unit. The public ones are the defaults of ``ClientConfiguration``.
+public enum Limits {
+    /// Seconds that the opening of a connection may take.
+    public static let connectSeconds = 5
+    /// Seconds that a request with a whole answer may take.
+    public static let requestSeconds = 30
+    /// Seconds without a byte in either direction.
+    public static let stallSeconds = 20
+    /// Bytes of a response head, and of a trailer.
+    public static let responseHeadBytes = 256 << 10
+    /// Bytes of a whole response body.
+    public static let responseBodyBytes = 64 << 20
+    /// Bytes of a streamed response body.
+    public static let streamedBodyBytes = 100 << 20
+    /// Requests at once to one host and port.
+    public static let connectionsPerHost = 8
+    /// Paused transfers at once, over all hosts.
+    public static let pausedTransfers = 16
     /// Idle connections that are kept for reuse, all hosts together.
     static let idleConnections = 32
     /// Seconds for which a connection may have been idle to be used for a request that must not be sent

@@ -13,8 +13,10 @@ struct ResponseCollector {
         case statusLine, fields, body
     }
 
+    private let headLimitBytes: Int
     private let bodyLimitBytes: Int
     private var phase = Phase.statusLine
+    /// The bytes of the head so far, 1xx heads before it included; then those of the trailer.
     private var headBytes = 0
     private var head = HTTPResponse(status: .init(code: 0))
     private var body: [UInt8] = []
@@ -23,7 +25,10 @@ struct ResponseCollector {
     /// The result of the first line or piece that was not taken; nil if all were.
     private(set) var refusal: Intake?
 
-    init(bodyLimitBytes: Int) {
+    /// Makes a collector.
+    /// - Parameter headLimitBytes: the limit of the head, and of a trailer, which has it for itself.
+    init(headLimitBytes: Int, bodyLimitBytes: Int) {
+        self.headLimitBytes = headLimitBytes
         self.bodyLimitBytes = bodyLimitBytes
     }
 
@@ -35,21 +40,29 @@ struct ResponseCollector {
     /// Takes one line of a head with its line end.
     mutating func take(headLine line: [UInt8]) -> Intake {
         headBytes += line.count
-        guard headBytes <= Limits.responseHeadBytes else { return refuse(.tooLarge) }
+        guard headBytes <= headLimitBytes else { return refuse(.tooLarge) }
         let text = line.trimmed
         switch phase {
         case .statusLine:
             guard let status = Self.status(text) else { return refuse(.malformed) }
             head = HTTPResponse(status: status)
             phase = .fields
-        case .fields where text.isEmpty:
+        case .fields where line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }):
+            guard hasOneLength else { return refuse(.malformed) }
             phase = head.status.kind == .informational ? .statusLine : .body
+            if isHeadComplete { headBytes = 0 }
         case .fields:
             takeField(text, isFolded: line.first == 0x20 || line.first == 0x09)
         case .body:
             break  // A trailer of a chunked body is not used.
         }
         return .taken
+    }
+
+    /// Whether a body may come: not before the end of a final head. If not, the response is refused.
+    mutating func mayHaveBody() -> Bool {
+        if !isHeadComplete { _ = refuse(.malformed) }
+        return isHeadComplete
     }
 
     /// Takes a piece of the decoded body.
@@ -83,6 +96,12 @@ struct ResponseCollector {
         return Response(head: head, body: body)
     }
 
+    /// Whether the head does not announce two lengths for one body (RFC 9112, section 6.3).
+    private var hasOneLength: Bool {
+        let fields = head.headerFields
+        return fields[.transferEncoding] != nil || Set(fields[values: .contentLength]).count <= 1
+    }
+
     private mutating func refuse(_ why: Intake) -> Intake {
         refusal = refusal ?? why
         return why
@@ -91,7 +110,7 @@ struct ResponseCollector {
     /// A line without a usable name is dropped; a folded line continues the field before it.
     private mutating func takeField(_ text: ArraySlice<UInt8>, isFolded: Bool) {
         if isFolded {
-            guard let last = head.headerFields.last else { return }
+            guard let last = head.headerFields.last, !text.isEmpty else { return }
             let value = Array(last.value.utf8) + [0x20] + text
             let end = head.headerFields.index(before: head.headerFields.endIndex)
             head.headerFields[end] = HTTPField(name: last.name, lenientValue: value)

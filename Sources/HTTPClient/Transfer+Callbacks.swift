@@ -27,12 +27,12 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     return unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// `CURLOPT_PREREQFUNCTION`: a connection is ready. Addresses and ports are not used.
+/// `CURLOPT_PREREQFUNCTION`: a connection is ready. Of its addresses only the local port is used.
 private func curlWillSend(
     _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
-    _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
+    _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
 ) -> Int32 {
-    guard let transfer = unsafe transfer(context), transfer.gate.admit() else {
+    guard let transfer = unsafe transfer(context), transfer.admit(localPort: localPort) else {
         return CURL_PREREQFUNC_ABORT
     }
     return CURL_PREREQFUNC_OK

@@ -24,8 +24,8 @@ extension Transfer {
     func setTimes(
         _ configuration: ClientConfiguration, left: Duration?
     ) throws(TransportError) {
-        try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
-        if let left { try set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds) }
+        try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
+        if let left { try set(CURLOPT_TIMEOUT_MS, left.curlMilliseconds) }
         try set(CURLOPT_LOW_SPEED_LIMIT, Limits.stalledBytesEachSecond)
         try set(
             CURLOPT_LOW_SPEED_TIME,
@@ -52,7 +52,11 @@ extension Transfer {
             CURLOPT_MAXAGE_CONN,
             plan.isSafe
                 ? Limits.idleSecondsForSafeRequest : Limits.idleSecondsForUnsafeRequest)
-        if plan.method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
+        if plan.method == "HEAD" {
+            try set(CURLOPT_NOBODY, 1)
+            // A backend that answers it as GET sends a body, which may come after the next request.
+            try set(CURLOPT_FORBID_REUSE, 1)
+        }
         switch plan.body {
         case .none: break
         case .bytes(let bytes): try setBody(bytes)
@@ -66,6 +70,9 @@ extension Transfer {
         for line in plan.fieldLines { try append(fieldLine: line) }
         try setBorrowedMemory()
     }
+
+    /// Lets the transfer use no connection but a new one.
+    func setFreshConnection() throws(TransportError) { try set(CURLOPT_FRESH_CONNECT, 1) }
 
     /// libcurl copies the bytes, so that it can send a safe request again by itself.
     private func setBody(_ bytes: [UInt8]) throws(TransportError) {
@@ -102,13 +109,13 @@ extension Transfer {
 
 extension Duration {
     /// Milliseconds, at least 1: libcurl takes 0 for "no limit".
-    var wholeMilliseconds: Int {
+    var curlMilliseconds: Int {
         let (seconds, attoseconds) = components
         return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 
     /// Seconds, rounded up, at least 1.
     fileprivate var wholeSecondsUp: Int {
-        max(1, (wholeMilliseconds + 999) / 1_000)
+        max(1, (curlMilliseconds + 999) / 1_000)
     }
 }

@@ -26,6 +26,18 @@ import HTTPMessage
     /// Called on any thread when a paused transfer can go on.
     var onReady: @Sendable () -> Void = {}
 
+    /// The connection that the transfer uses.
+    private enum Choice {
+        /// A kept one or a new one, as libcurl decides.
+        case any
+        /// None: libcurl decided for a kept one on which input waited, and the transfer was ended.
+        case refused
+        /// A new one.
+        case fresh
+    }
+    private let connections: KeptConnections
+    private var choice = Choice.any
+
     private let decodes: Bool
     /// Owned; borrowed by `easy`; freed by ``close()``.
     private let errorBuffer: UnsafeMutablePointer<CChar>
@@ -35,7 +47,9 @@ import HTTPMessage
 
     /// Makes a handle that is ready to be added to the multi handle.
     /// - Throws: ``TransportError`` with reach `notSent` when libcurl refuses an option.
-    init(_ call: PendingCall, configuration: ClientConfiguration) throws(TransportError) {
+    init(
+        _ call: PendingCall, configuration: ClientConfiguration, connections: KeptConnections
+    ) throws(TransportError) {
         guard let easy = unsafe curl_easy_init() else {
             throw .invalid("libcurl has no memory for another request.")
         }
@@ -45,8 +59,10 @@ import HTTPMessage
         upload = call.upload
         stream = call.isStreamed ? ByteStream() : nil
         unsafe self.easy = easy
+        self.connections = connections
         gate = SendGate(isSafe: call.plan.isSafe)
         collector = ResponseCollector(
+            headLimitBytes: configuration.responseHeadLimitBytes,
             bodyLimitBytes: call.isStreamed
                 ? configuration.streamedBodyLimitBytes : configuration.responseBodyLimitBytes)
         decodes = call.plan.decodes && call.plan.method != "HEAD"
@@ -91,6 +107,45 @@ import HTTPMessage
         }
     }
 
+    /// Decides for a connection that is ready.
+    /// - Returns: whether the request may be written to it. If not, libcurl ends the transfer.
+    func admit(localPort: Int32) -> Bool {
+        if case .any = choice, let port = UInt16(exactly: localPort),
+            connections.hasInput(localPort: port)
+        {
+            choice = .refused
+            return false
+        }
+        return gate.admit()
+    }
+
+    /// Prepares a transfer that has ended, because input waited on its connection, for a fresh one. Nothing
+    /// of the request was written to that connection, and no byte of the body was read.
+    /// - Returns: false for a transfer that ended for another reason.
+    func tryPrepareFresh() throws(TransportError) -> Bool {
+        guard case .refused = choice else { return false }
+        choice = .fresh
+        unsafe errorBuffer.pointee = 0
+        try setFreshConnection()
+        return true
+    }
+
+    /// Notes the connection of a transfer that has ended, if libcurl keeps it. In HTTP/2 input may wait at
+    /// any time, and says by itself to which request it belongs.
+    func noteConnection() {
+        var socket: curl_socket_t = -1
+        var version = 0
+        // Safe: libcurl writes one value to each of the two, which live until it returns.
+        guard unsafe understudy_easy_get_socket(easy, &socket) == CURLE_OK, socket >= 0,
+            unsafe understudy_easy_get_http_version(easy, &version) == CURLE_OK
+        else { return }
+        switch version {
+        case CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1: connections.note(socket)
+        case CURL_HTTP_VERSION_2_0: connections.forget(socket)
+        default: break
+        }
+    }
+
     /// The result of adding a piece of the body.
     enum BodyIntake {
         case taken
@@ -101,6 +156,7 @@ import HTTPMessage
 
     /// Adds a piece of the body to the response or to the stream.
     func take(body piece: UnsafeRawBufferPointer) -> BodyIntake {
+        guard collector.mayHaveBody() else { return .refused }
         guard let stream else {
             return unsafe collector.take(body: piece) == .taken ? .taken : .refused
         }

@@ -17,16 +17,17 @@ struct TransferEnd {
     /// The response, or why there is none.
     ///
     /// 1. A refusal by the collector (too large, malformed) comes before libcurl's result.
-    /// 2. A blocked retry means that the connection closed without an answer.
+    /// 2. A blocked retry means that the connection closed without an answer, and so does a retry whose
+    ///    streamed body cannot be sent from its beginning.
     /// 3. A success needs a whole head: libcurl reports success for a head that was cut short.
     /// 4. Otherwise libcurl's result decides. The reach comes from the gate alone.
     var result: Result<Response, TransportError> {
         switch collector.refusal {
         case .tooLarge: return failure(.tooLarge, "The response is larger than allowed.")
-        case .malformed: return failure(.invalid, "The response does not begin as HTTP does.")
+        case .malformed: return failure(.invalid, "The head of the response is not proper HTTP.")
         case .taken, nil: break
         }
-        if gate.state == .retryBlocked {
+        if gate.state == .retryBlocked || code == CURLE_SEND_FAIL_REWIND {
             return failure(.reset, "The connection closed before an answer came.")
         }
         guard code == CURLE_OK else { return failure(cause, message) }

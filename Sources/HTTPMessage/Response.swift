@@ -31,11 +31,13 @@ public struct Response: Sendable {
         self.init(head: HTTPResponse(status: status, headerFields: headerFields), body: body)
     }
 
-    /// The bytes of the streamed body by the head's `Content-Length`; nil without that field, and for a
-    /// complete body.
+    /// The bytes of the streamed body by the head's `Content-Length`; nil without that field, for a complete
+    /// body, and for a length that no body has.
     public var announcedBytes: UInt64? {
         guard case .stream = body else { return nil }
-        return head.headerFields[.contentLength].flatMap { UInt64($0) }
+        return head.headerFields[.contentLength].flatMap { Int64($0) }.flatMap {
+            UInt64(exactly: $0)
+        }
     }
 
     /// The complete body, or nil while it is a stream.

@@ -17,6 +17,12 @@ final class ConnectionReaper: Sendable {
         var nextToken: UInt64 = ConnectionReaper.firstStream
         var streams: [UInt64: StreamFeed] = [:]
     }
+    /// A client that has closed its side of the connection. It may read on (RFC 9112, section 9.6).
+    private struct HalfClosed {
+        /// The bytes of its answer that were sent before `since`.
+        var sentBytes: Int
+        var since: ContinuousClock.Instant
+    }
     /// A token of an event below this is a listener, this one the wake-up, one above it a stream.
     private static let wakeupToken: UInt64 = 1 << 32
     private static let firstStream: UInt64 = wakeupToken + 1
@@ -60,27 +66,31 @@ final class ConnectionReaper: Sendable {
     /// 3. At that limit, evict connections (``OpenConnections/evictForConnection(seconds:minimumBytes:)``).
     ///    At that limit, or without descriptors, switch the listeners off; a connection that closes wakes
     ///    this thread, and otherwise the time-out tries again.
-    /// 4. End the stream of each client that hung up.
+    /// 4. End the endless stream of each client that hung up. End any other once it had no byte for
+    ///    ``Limits/halfClosedSeconds``.
     /// 5. ``Limits/overdueChecks`` times in ``Limits/requestSeconds``, cut the requests that take longer.
     @available(*, noasync)
     func run(deliver: Deliver) {
         var isListening = true
         var isShort = false
+        var halfClosed: [UInt64: HalfClosed] = [:]
         while !isStopping.load(ordering: .acquiring) {
             open.cutOverdue(seconds: limits.requestSeconds)
-            let hasConnections = connections.load(ordering: .relaxed) > 0
+            endIdle(&halfClosed)
             let ready = events.wait(
-                milliseconds: isShort
-                    ? limits.acceptRetryMilliseconds
-                    : hasConnections ? limits.requestSeconds * 1000 / Limits.overdueChecks : -1)
+                milliseconds: waitMilliseconds(isShort, hasHalfClosed: !halfClosed.isEmpty))
             isShort = false
             for token in ready {
                 if token == Self.wakeupToken {
                     wakeup.clear()
                 } else if token < Self.wakeupToken {
                     isShort = !accept(from: sockets[Int(token)], deliver: deliver) || isShort
-                } else {
-                    endStream(token)
+                } else if let feed = stream(token) {
+                    if feed.isEndless {
+                        feed.interrupt()
+                    } else if halfClosed[token] == nil {
+                        halfClosed[token] = HalfClosed(sentBytes: feed.sentBytes, since: .now)
+                    }
                 }
             }
             let wants = !isShort
@@ -139,8 +149,29 @@ final class ConnectionReaper: Sendable {
         }
     }
 
-    private func endStream(_ token: UInt64) {
-        watched.withLock { $0.streams[token] }?.interrupt()
+    private func stream(_ token: UInt64) -> StreamFeed? { watched.withLock { $0.streams[token] } }
+
+    /// The longest wait for an event; none when negative.
+    private func waitMilliseconds(_ isShort: Bool, hasHalfClosed: Bool) -> Int {
+        if isShort { return limits.acceptRetryMilliseconds }
+        guard hasHalfClosed || connections.load(ordering: .relaxed) > 0 else { return -1 }
+        let overdueCheck = limits.requestSeconds * 1000 / Limits.overdueChecks
+        return hasHalfClosed ? min(limits.halfClosedSeconds * 1000, overdueCheck) : overdueCheck
+    }
+
+    /// Ends the streams of half-closed clients that had no byte for ``Limits/halfClosedSeconds``. Forgets those
+    /// that have ended.
+    private func endIdle(_ halfClosed: inout [UInt64: HalfClosed]) {
+        let now = ContinuousClock.now
+        for (token, client) in halfClosed {
+            guard let feed = stream(token) else {
+                halfClosed[token] = nil
+                continue
+            }
+            guard now - client.since >= .seconds(limits.halfClosedSeconds) else { continue }
+            if feed.sentBytes == client.sentBytes { feed.interrupt() }
+            halfClosed[token] = HalfClosed(sentBytes: feed.sentBytes, since: now)
+        }
     }
 
     private var isBelowLimit: Bool { connections.load(ordering: .relaxed) < limits.connections }
@@ -231,14 +262,16 @@ final class SpareDescriptor: Sendable {
         }
     }
 
+    private static let answerBody = #"{"error":"The system gives no more files; come again"}"#
+
     private static let answer = Array(
         """
         HTTP/1.1 503 Service Unavailable\r
         Retry-After: \(Limits.retryAfterSeconds)\r
         Content-Type: application/json\r
         Connection: close\r
-        Content-Length: 54\r
+        Content-Length: \(answerBody.utf8.count)\r
         \r
-        {"error":"The system gives no more files; come again"}
+        \(answerBody)
         """.utf8)
 }

@@ -74,7 +74,8 @@ struct ExchangeRunner {
         case .streamed(let stream):
             let isChange = exchange.isChange
             let feed = StreamFeed(
-                stream, connection: unsafe ConnectionHandle(connection), isChange: isChange)
+                stream, connection: unsafe ConnectionHandle(connection), isChange: isChange,
+                isEndless: response.isEventStream)
             guard exchange.core.suspensions.register(feed, isChange: isChange) else {
                 feed.finish()
                 return send(

@@ -44,14 +44,14 @@ public final class Server: Sendable {
         }
     }
 
-    /// The number of requests that are being read or answered now.
+    /// The number of requests that are being read or answered now, for tests.
     var openRequests: Int {
         state.withLock { state in
             if case .running(let running) = state { running.core.exchanges.current } else { 0 }
         }
     }
 
-    /// The bytes of ``Limits/bodiesBytes`` that no body holds now.
+    /// The bytes of ``Limits/bodiesBytes`` that no body holds now, for tests.
     var freeBodyBytes: Int {
         state.withLock { state in
             if case .running(let running) = state {

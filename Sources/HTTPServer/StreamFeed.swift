@@ -1,8 +1,10 @@
 import HTTPMessage
+import HTTPTypes
 import Synchronization
 
 /// Sends a ``ByteStream`` to its connection. The connection is suspended while the stream is empty, and a
-/// write resumes it. The stream is cancelled when the client closes the connection.
+/// write resumes it. The stream is cancelled when the client closes the connection: at once where it has no
+/// end, otherwise once it had no byte for ``Limits/halfClosedSeconds``.
 ///
 /// As in ``ReplyPause``, suspending and resuming happen inside the lock.
 final class StreamFeed: Interruptible {
@@ -21,11 +23,14 @@ final class StreamFeed: Interruptible {
     private let connection: ConnectionHandle
     /// Whether it is the answer to a change; a stop waits for such a one.
     private let isChange: Bool
+    /// Whether the stream has no end, so that its client ends it by closing its side of the connection.
+    let isEndless: Bool
 
-    init(_ stream: ByteStream, connection: ConnectionHandle, isChange: Bool) {
+    init(_ stream: ByteStream, connection: ConnectionHandle, isChange: Bool, isEndless: Bool) {
         self.stream = stream
         self.connection = connection
         self.isChange = isChange
+        self.isEndless = isEndless
     }
 
     /// The bytes that were handed to libmicrohttpd.
@@ -95,5 +100,12 @@ final class StreamFeed: Interruptible {
             return false
         }
         if !isWhole { stream.cancel() }
+    }
+}
+
+extension Response {
+    /// Whether the body is a stream of events, which has no end.
+    var isEventStream: Bool {
+        head.headerFields[.contentType].map { MediaType($0).name == "text/event-stream" } ?? false
     }
 }

@@ -17,6 +17,12 @@ public enum Limits {
     static let standbyMilliseconds = 10_000
     /// How long sent bytes may go without acknowledgement, in milliseconds.
     static let unacknowledgedMilliseconds = 10_000
+    /// How long a connection may be idle before the system asks the server's whether it is there, in seconds.
+    static let keepaliveIdleSeconds = 10
+    /// The time between two such questions, in seconds.
+    static let keepaliveIntervalSeconds = 5
+    /// The questions without an answer after which the connection is lost.
+    static let keepaliveProbes = 3
     /// Connections of one pool, and threads that use them.
     public static let connections = 8
     /// Calls that wait for a thread of a pool; another one is turned away.

@@ -34,7 +34,9 @@ import Glibc
         let parameters: KeyValuePairs = [
             "target_session_attrs": "read-write", "connect_timeout": "\(Limits.connectSeconds)",
             "tcp_user_timeout": "\(Limits.unacknowledgedMilliseconds)",
-            "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3",
+            "keepalives_idle": "\(Limits.keepaliveIdleSeconds)",
+            "keepalives_interval": "\(Limits.keepaliveIntervalSeconds)",
+            "keepalives_count": "\(Limits.keepaliveProbes)",
             "application_name": "understudy", "dbname": url, "client_encoding": "UTF8",
         ]
         let handle = unsafe Self.withTexts(parameters.map(\.key)) { names in

@@ -36,7 +36,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .unreachable: true
         // The server shuts down, starts up or became a standby; a transaction that cannot write.
         case .refused(let state, _):
-            state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
+            state.hasPrefix(SQLState.shutdownClass) || state.hasPrefix(SQLState.connectionClass)
+                || state == SQLState.readOnlyTransaction
         case .badURL, .busy, .zeroInText, .tooManyValues, .unexpectedAnswer: false
         }
     }
@@ -44,19 +45,43 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     /// Whether the server gave the transaction up in favour of another one.
     public var isSerializationFailure: Bool {
         switch self {
-        case .refused(let state, _): state == "40001" || state == "40P01"
+        case .refused(let state, _):
+            state == SQLState.serializationFailure || state == SQLState.deadlock
+        case .badURL, .unreachable, .busy, .zeroInText, .tooManyValues, .unexpectedAnswer: false
+        }
+    }
+
+    /// Whether the server ended a statement that took too long.
+    public var isCancelledStatement: Bool {
+        switch self {
+        case .refused(let state, _): state == SQLState.cancelledStatement
         case .badURL, .unreachable, .busy, .zeroInText, .tooManyValues, .unexpectedAnswer: false
         }
     }
 
     /// Whether the same call may succeed later.
-    public var isPassing: Bool {
+    public var isTransient: Bool {
         switch self {
         case .busy: true
         // A lock or an answer was waited for too long; the server has too many connections.
-        case .refused("55P03", _), .refused("57014", _), .refused("53300", _): true
+        case .refused(SQLState.lockNotAvailable, _), .refused(SQLState.cancelledStatement, _),
+            .refused(SQLState.tooManyConnections, _):
+            true
         case .badURL, .unreachable, .refused, .zeroInText, .tooManyValues, .unexpectedAnswer:
             isLostConnection || isSerializationFailure
         }
     }
+}
+
+/// Codes of PostgreSQL's errors, from its manual, appendix A. A class is the beginning of its codes.
+private enum SQLState {
+    static let connectionClass = "08"
+    static let readOnlyTransaction = "25006"
+    static let serializationFailure = "40001"
+    static let deadlock = "40P01"
+    static let tooManyConnections = "53300"
+    static let lockNotAvailable = "55P03"
+    static let cancelledStatement = "57014"
+    /// The server shuts down, starts up or has ended the session.
+    static let shutdownClass = "57P"
 }

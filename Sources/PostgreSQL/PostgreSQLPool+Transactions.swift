@@ -27,7 +27,7 @@ extension PostgreSQLPool {
     /// It begins anew where the server gave it up in favour of another transaction, and where the
     /// connection was lost, until a server answers again or ``Limits/reconnectMilliseconds`` are over.
     @available(*, noasync)
-    public func repeating<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
+    public func retrying<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
         let deadline = PostgreSQLConnection.milliseconds + Int64(Limits.reconnectMilliseconds)
         var attempts = 0
         while true {
@@ -50,8 +50,10 @@ extension PostgreSQLPool {
 
     /// Runs a transaction that reads only.
     @available(*, noasync)
-    public func reading<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
-        try repeating { connection in
+    public func inReadTransaction<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws
+        -> Value
+    {
+        try retrying { connection in
             try connection.transaction(.oneMoment) { .commit(try body(connection)) }
         }
     }

@@ -88,6 +88,7 @@ extension AppGraph {
 extension AppGraph {
     /// The state of the engines of open stores, and the queue of the closed stores.
     package struct Health: Sendable {
+        /// The states of the engines of the open stores.
         package let engines: [EngineStatus]
         /// The open operations of the closed stores.
         package let closedQueue: QueueCounts

@@ -9,6 +9,9 @@ package enum Limits {
     static let operatorBodyBytes = 4 << 20
     /// Bytes of a body that is passed through to the backend, and of the answer to it.
     package static let passedBodyBytes = 100 << 20
+    /// Bytes of the head of an answer that is passed through. It must fit, together with the head of the
+    /// client's request, into the memory of a connection (`memoryBytes` of HTTPServer).
+    package static let passedHeadBytes = 24 << 10
     // The sum of `concurrentPassedRequests`, `concurrentUploads`, `concurrentSignIns` and `eventStreams` is
     // less than the server's limit of connections. So a slow backend and slow clients leave connections
     // free for other requests. Requests that wait for a permit are not in the sum: `permitWaitSeconds`
@@ -176,6 +179,8 @@ package enum Limits {
     static let attemptsMax = 1000
     /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.
     static let manifestBytes = 16 << 20
+    /// Bytes of the file `policies` of a backup; those that a configuration names take some kilobytes.
+    static let policiesBytes = 4 << 20
     /// The greatest number of kept backups that can be set, and the default.
     package static let backupsKeptMax = 1000
     package static let backupsKept = 7

@@ -15,7 +15,7 @@ import Synchronization
 /// Only a ``Writer`` uses it: no other connection may copy the log (see ``ConnectionQueue``).
 final class Checkpointer: Sendable {
     private let log: LogLength
-    /// How long the log was when it was last copied into the file.
+    /// The length of the log in pages when it was last copied into the file.
     private let copiedPages = Atomic(0)
 
     /// The path of the log's file.
@@ -46,8 +46,8 @@ final class Checkpointer: Sendable {
         _ = try? connection.database.checkpoint(.passive)
     }
 
-    /// Copies all of the log and empties its file, where no connection reads in it; between transactions.
-    /// What cannot be copied or emptied now is with a later call.
+    /// Copies all of the log and empties its file, where no connection reads in it; between
+    /// transactions. Pages that cannot be copied now are copied by a later call.
     /// - Parameter milliseconds: how long to wait for reads. Reads that begin when everything was copied do
     ///   not delay it.
     func empty(_ connection: Connection, waiting milliseconds: Int = 0) {
@@ -67,7 +67,7 @@ final class Checkpointer: Sendable {
     }
 }
 
-/// How long a file's write-ahead log is.
+/// The length of a file's write-ahead log.
 ///
 /// A class, so that SQLite's callback has an address to write to.
 final class LogLength: Sendable {

@@ -8,7 +8,7 @@ package struct Connection {
     let database: Database
     /// The queries of callers that stay prepared; nil where there are none.
     private let kept: KeptQueries?
-    /// What bounds reads; nil where nothing does.
+    /// The budget of reads; nil where reads have none.
     private let budget: StatementBudget?
 
     init(_ database: Database, kept: KeptQueries? = nil, budget: StatementBudget? = nil) {
@@ -39,7 +39,7 @@ package struct Connection {
     /// Runs several statements without values.
     package func run(script: String) throws { try database.execute(sql: script) }
 
-    /// What `read` makes of the first row of an answer; nil where there is none.
+    /// The value that `read` makes of the first row of an answer; nil where there is no row.
     package func first<T>(
         _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
     ) throws -> T? {
@@ -51,7 +51,8 @@ package struct Connection {
         return found
     }
 
-    /// What `read` makes of the rows of an answer, without those of which it makes nothing.
+    /// The values that `read` makes of the rows of an answer, without the rows for which `read` returns
+    /// nil.
     package func all<T>(
         _ sql: String, _ values: StatementValues = [], keep: Bool = true,
         _ read: (StatementRow) throws -> T?

@@ -164,12 +164,15 @@ extension ConnectionQueue {
 package final class AccessCount: Sendable {
     private let underWay = Atomic(0)
 
+    /// Makes a count of 0.
     package init() {}
 
-    /// How many there are.
+    /// The number that are under way.
     package var count: Int { underWay.load(ordering: .acquiring) }
 
+    /// Counts an access that begins.
     package func begin() { underWay.add(1, ordering: .relaxed) }
 
+    /// Counts an access that is over.
     package func end() { underWay.subtract(1, ordering: .releasing) }
 }

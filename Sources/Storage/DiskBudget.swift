@@ -1,8 +1,8 @@
-/// How large a file and its write-ahead log may grow together.
+/// The most bytes of a file and its write-ahead log together.
 ///
-/// What brings more ends at the budget. What has to be written in any case may go beyond it by a reserve,
-/// or a full file could never become emptier. The log has a share of its own; where a long read keeps it
-/// from being emptied, it is counted as it is.
+/// Writes that add rows fail at the budget. Writes that must succeed may use a reserve beyond it, or a
+/// full file could never become emptier. The log has a share of its own; where a long read keeps it from
+/// being emptied, it is counted as it is.
 package struct DiskBudget: Sendable {
     /// Bytes for the file and the log.
     package let bytes: Int

@@ -7,7 +7,7 @@ package struct ScalarFunction: Sendable {
     let argumentCount: Int
     let body: @Sendable ([StoredValue]) -> Call
 
-    /// What a call gives and what it costs.
+    /// The value of a call, and its cost in steps.
     package struct Call: Sendable {
         let value: StoredValue
         let steps: Int

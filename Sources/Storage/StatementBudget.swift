@@ -7,10 +7,10 @@ import Synchronization
 ///
 /// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
 final class StatementBudget: Sendable {
-    /// What is left to the read that runs.
+    /// The rest of the budget of the read that runs.
     private struct Read {
         var stepsLeft: Int
-        /// With how many steps left the clock is looked at next.
+        /// The number of steps left at which the clock is read next.
         var nextLook: Int
         /// Set with the first look: a short read never looks.
         var endsAt: Duration?

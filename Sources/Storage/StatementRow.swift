@@ -25,14 +25,17 @@ package struct StatementRow {
     /// A column that may be null. A statement that has no such column is a programming error.
     package subscript<Value: StatementValue>(name: String) -> Value? { self[place(name)] }
 
+    /// Whether a column is null; columns count from 0.
     package func isNull(_ column: Int) -> Bool {
         unsafe sqlite3_column_type(statement.sqliteStatement, CInt(column)) == SQLITE_NULL
     }
 
+    /// A column's whole number; 0 for null.
     package func integer(_ column: Int) -> Int64 {
         unsafe sqlite3_column_int64(statement.sqliteStatement, CInt(column))
     }
 
+    /// A column's number; 0 for null.
     package func real(_ column: Int) -> Double {
         unsafe sqlite3_column_double(statement.sqliteStatement, CInt(column))
     }
@@ -84,7 +87,7 @@ package protocol StatementValue {
     init(_ row: StatementRow, _ column: Int)
 }
 
-/// What stands in a statement's places, from the first one on.
+/// The values of a statement's parameters, from the first one on.
 package typealias StatementValues = [(any StatementValue)?]
 
 extension String: StatementValue {

@@ -30,10 +30,10 @@ package enum StorageError: Error, Sendable {
     case diskFailed(code: Int)
     /// Anything else of SQLite's.
     case sqlite(code: Int, message: String)
-    /// What a body threw.
+    /// An error that a body threw.
     case other(any Error)
 
-    /// What went wrong while a file was read or written.
+    /// Makes the error for a failure to read or write a file.
     package init(_ error: any Error) {
         if let error = error as? StorageError {
             self = error

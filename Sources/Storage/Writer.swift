@@ -13,7 +13,7 @@ package final class Writer<Owner: WriterOwner>: Sendable {
     let connection: ConnectionQueue
     let owner: Owner
     let waiting = Mutex(WaitingEntries<Unit>())
-    /// How large the file may grow; nil for as large as the disk.
+    /// The most that the file may grow; nil for no limit but the disk's.
     package let budget: DiskBudget?
     private let checkpointer: Checkpointer
     /// Used pages of the file when the budget last refused a group; 0 after a group was committed or pages
@@ -86,7 +86,7 @@ package final class Writer<Owner: WriterOwner>: Sendable {
         try connection.access(body)
     }
 
-    /// Whether entries are refused, since the budget is used up.
+    /// Whether entries are refused because the budget is used up.
     package var refusesEntries: Bool {
         refusedAtPages.load(ordering: .relaxed) > 0 || isLogTooLong.load(ordering: .relaxed)
     }
@@ -229,11 +229,11 @@ extension Writer {
     }
 }
 
-/// What the module that owns the tables does for each transaction of a ``Writer``.
+/// The work of the module that owns the tables in each transaction of a ``Writer``.
 package protocol WriterOwner<Unit>: Sendable {
-    /// What the bodies of a transaction work with.
+    /// The value that the bodies of a transaction work with.
     associatedtype Unit
-    /// A moment in what a unit keeps in memory.
+    /// A state of a unit's memory, to which it can return.
     associatedtype Mark
 
     /// The unit of a transaction that begins.

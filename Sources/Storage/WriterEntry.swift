@@ -1,8 +1,8 @@
 /// One write of a group, and its caller.
 package struct WriterEntry<Unit>: Sendable {
-    /// What a write came to, before its commit.
+    /// The result of a write, before its commit.
     package struct Made: Sendable {
-        /// False when what it wrote has to be rolled back.
+        /// False when its writes have to be rolled back.
         let isKept: Bool
         /// Tells the caller, once the group is on disk.
         let answer: @Sendable () -> Void
@@ -38,7 +38,7 @@ package struct WriterEntry<Unit>: Sendable {
 struct WaitingEntries<Unit> {
     typealias Entry = WriterEntry<Unit>
 
-    /// What becomes of an entry that arrives.
+    /// The result of the arrival of an entry.
     enum Arrival {
         case refused, joined
         /// The first one, which starts the committer.
@@ -76,7 +76,7 @@ struct WaitingEntries<Unit> {
     /// Lets those wait again that were taken along and not committed, before those that came after them.
     mutating func putBack(_ group: [Entry]) { entries = group + entries }
 
-    /// What has arrived since for a group of so many, as far as there is room in it.
+    /// The entries that have arrived since, up to the room that a group of `count` entries has left.
     mutating func takeMore(for count: Int) -> [Entry] {
         take(atMost: StorageLimits.groupEntries - count)
     }

@@ -23,16 +23,19 @@ struct Composition {
     /// Builds the proxy and starts to listen. If that fails, nothing listens.
     /// - Throws: ``StartProblem`` with the reason in one sentence.
     func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
-        try refuseSelf(at: addresses)
+        try configuration.refuseSelf(at: addresses)
         let transport = try makeTransport(connections: Proxy.Limits.syncConnections)
-        let passing = try makeTransport(connections: Proxy.Limits.passedConnections)
-        let signingIn = try makeTransport(connections: Proxy.Limits.signInConnections)
+        let passing = try makeTransport(
+            connections: Proxy.Limits.passedConnections, headBytes: Proxy.Limits.passedHeadBytes)
+        let signingIn = try makeTransport(
+            connections: Proxy.Limits.signInConnections, headBytes: Proxy.Limits.passedHeadBytes)
         var builder = AppGraphBuilder(configuration.proxy, log: log)
         builder.processReport = report
         let graph = try await builder.build(
             AppGraphBuilder.Transports(
                 syncing: transport, passing: passing, signingIn: signingIn),
             workers: ServerConfiguration.cores, opensSignIns: true)
+        try await withdrawPolicies(graph)
         let folder = configuration.proxy.folder
         let own: SocketPath
         do {
@@ -66,10 +69,32 @@ struct Composition {
             server: server, socket: own, transports: [transport, passing, signingIn])
     }
 
-    private func makeTransport(connections: Int) throws(StartProblem) -> CurlTransport {
+    /// Takes back the policies that the last start or reload named and this start does not.
+    private func withdrawPolicies(_ graph: AppGraph) async throws(StartProblem) {
+        let folder = configuration.proxy.folder
         do {
-            return try CurlTransport(
-                configuration.backendConnection.client(connections: connections))
+            let left = try await graph.withdraw(
+                try folder.configuredPolicies(), except: configuration.proxy.policies)
+            if left > 0 {
+                log.warning(
+                    "some stores could not be opened; they take the policies in when they can",
+                    metadata: ["stores": "\(left)"])
+            }
+            try folder.keep(configuredPolicies: configuration.policyTexts)
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    /// Makes a transport to the backend.
+    /// - Parameter headBytes: the longest head of an answer; nil for the client's own limit.
+    private func makeTransport(
+        connections: Int, headBytes: Int? = nil
+    ) throws(StartProblem) -> CurlTransport {
+        var client = configuration.backendConnection.client(connections: connections)
+        if let headBytes { client.responseHeadLimitBytes = headBytes }
+        do {
+            return try CurlTransport(client)
         } catch {
             throw StartProblem(error.message, .error)
         }
@@ -77,25 +102,7 @@ struct Composition {
 
     /// The addresses to listen on, the dashboard's own last. Adopted sockets replace the clients' address.
     private var addresses: [ListenAddress] {
-        let clients = sockets.isEmpty ? Self.both(configuration.listen) : []
-        return clients + (configuration.dashboard.map(Self.both) ?? [])
-    }
-
-    /// The address; 127.0.0.1 also gets [::1] with the same port, which is optional.
-    private static func both(_ main: ListenAddress) -> [ListenAddress] {
-        guard main.host == "127.0.0.1", main.port != 0,
-            let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
-        else { return [main] }
-        return [main, second]
-    }
-
-    /// Throws if the backend is one of the addresses that this proxy listens on.
-    private func refuseSelf(at addresses: [ListenAddress]) throws(StartProblem) {
-        let backend = configuration.proxy.backend
-        guard let own = addresses.first(where: backend.isServed) else { return }
-        throw StartProblem(
-            "The backend \(backend) is the address that this proxy listens on. Name the real "
-                + "backend, or listen elsewhere: --listen 127.0.0.1:\(own.port &+ 1)")
+        sockets.isEmpty ? configuration.addresses : configuration.dashboardAddresses
     }
 
     private func listen(_ server: Server) async throws(StartProblem) -> ListenAddress {
@@ -106,7 +113,7 @@ struct Composition {
             throw StartProblem(error.description)
         }
         do {
-            try refuseSelf(at: bound)
+            try configuration.refuseSelf(at: bound)
         } catch {
             await server.stop()
             throw error
@@ -120,6 +127,31 @@ struct Composition {
                     + "ListenStream=127.0.0.1:8080 in the socket unit.")
         }
         return first
+    }
+}
+
+extension ServeConfiguration {
+    /// The addresses to listen on, the dashboard's own last.
+    var addresses: [ListenAddress] { Self.both(listen) + dashboardAddresses }
+
+    /// The dashboard's own addresses; none if it has the clients' address.
+    var dashboardAddresses: [ListenAddress] { dashboard.map(Self.both) ?? [] }
+
+    /// The address; 127.0.0.1 also gets [::1] with the same port, which is optional.
+    private static func both(_ main: ListenAddress) -> [ListenAddress] {
+        guard main.host == "127.0.0.1", main.port != 0,
+            let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
+        else { return [main] }
+        return [main, second]
+    }
+
+    /// Throws if the backend is one of the addresses that this proxy listens on.
+    func refuseSelf(at addresses: [ListenAddress]) throws(StartProblem) {
+        let backend = proxy.backend
+        guard let own = addresses.first(where: backend.isServed) else { return }
+        throw StartProblem(
+            "The backend \(backend) is the address that this proxy listens on. Name the real "
+                + "backend, or listen elsewhere: --listen 127.0.0.1:\(own.port &+ 1)")
     }
 }
 

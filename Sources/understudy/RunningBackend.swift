@@ -41,6 +41,8 @@ actor RunningBackend {
                     try TablesBackend(database: url, options: options) { ThisProcess.now }
                 }
             if samples { try backend.seedSampleTodos() }
+        } catch let other as OtherIDKind {
+            throw StartProblem("\(other)")
         } catch {
             throw StartProblem("The backend's database cannot be opened: \(error)")
         }

@@ -68,7 +68,10 @@ struct ServiceReport {
         if conflicts > 0 { parts.append("\(conflicts) conflict\(conflicts == 1 ? "" : "s")") }
         if quarantined > 0 { parts.append("\(quarantined) quarantined") }
         if let backend {
-            parts.append("backend \(backend.state.rawValue) since \(backend.since.text)")
+            parts.append(
+                backend.isAsked
+                    ? "backend \(backend.state.rawValue) since \(backend.since.text)"
+                    : "backend not asked yet")
         }
         return parts.joined(separator: ", ")
     }

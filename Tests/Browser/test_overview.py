@@ -16,7 +16,7 @@ def seed(proxy, minutes):
     now = int(time.time() * 1000) // MINUTE * MINUTE
     with sqlite3.connect(next(proxy.folder.glob("stores/*/store.sqlite"))) as store:
         store.executemany(
-            """INSERT INTO samples(at, depth, largest_depth, accepted, applied, collapsed, discarded,
+            """INSERT OR REPLACE INTO samples(at, depth, largest_depth, accepted, applied, collapsed, discarded,
                  failures, succeeded, failed, latency_ms, answers, reach)
                VALUES (?, ?, ?, 0, ?, 0, 0, ?, 0, 0, NULL, ?, ?)""",
             [(now - ago * MINUTE, ago % 20, ago % 20 + 3, ago % 50,

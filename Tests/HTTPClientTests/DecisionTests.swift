@@ -77,7 +77,7 @@ struct DecisionTests {
     }
 
     @Test func `a streamed body has a limit`() {
-        var collector = ResponseCollector(bodyLimitBytes: 10)
+        var collector = ResponseCollector(headLimitBytes: 200, bodyLimitBytes: 10)
         // libcurl repeats a piece that the reader has no capacity for.
         var hasRoom = [collector.hasRoom(for: 6), collector.hasRoom(for: 6)]
         collector.passed(bytes: 6)
@@ -89,8 +89,32 @@ struct DecisionTests {
         #expect(collector.refusal == .tooLarge)
     }
 
+    @Test func `a line of blanks does not end a head`() {
+        var collector = ResponseCollector(headLimitBytes: 200, bodyLimitBytes: 3)
+        for line in ["HTTP/1.1 200 OK\r\n", "A: b\r\n", " \r\n", "C: d\r\n", "\r\n"] {
+            #expect(!collector.isHeadComplete)
+            #expect(collector.take(headLine: Array(line.utf8)) == .taken)
+        }
+        #expect(collector.isHeadComplete)
+        let fields = collector.response(decoded: false).head.headerFields
+        #expect(fields.map(\.description) == ["A: b", "C: d"])
+    }
+
+    @Test func `a trailer does not count in the limit of the head`() {
+        var collector = ResponseCollector(headLimitBytes: 30, bodyLimitBytes: 3)
+        // 19, 6 and 2 bytes, then 10 each.
+        for line in ["HTTP/1.1 200 Good\r\n", "A: b\r\n", "\r\n"] {
+            #expect(collector.take(headLine: Array(line.utf8)) == .taken)
+        }
+        #expect(collector.take(body: [1]) == .taken)
+        let trailer = Array("X: 12345\r\n".utf8)
+        for _ in 0..<3 { #expect(collector.take(headLine: trailer) == .taken) }
+        #expect(collector.response(decoded: false).bytes == [1])
+        #expect(collector.take(headLine: trailer) == .tooLarge)
+    }
+
     @Test func `a collector keeps the final head and ignores trailers`() {
-        var collector = ResponseCollector(bodyLimitBytes: 3)
+        var collector = ResponseCollector(headLimitBytes: 200, bodyLimitBytes: 3)
         func feed(_ lines: String...) {
             for line in lines { #expect(collector.take(headLine: Array(line.utf8)) == .taken) }
         }

@@ -104,6 +104,13 @@ import Testing
         ("not HTTP", "SSH-2.0-OpenSSH\r\n\r\n", "invalid"),
         ("status cut", "HTTP/1.1 2\r\n\r\n", "invalid"),
         (
+            "two lengths",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 3\r\n\r\nhello", "invalid"
+        ),
+        (
+            "101 with bytes", "HTTP/1.1 101 Switching Protocols\r\n\r\nhello", "invalid"
+        ),
+        (
             "garbled gzip", ok("not gzip", fields: "Content-Encoding: gzip\r\n"), "tornBody"
         ),
     ])
@@ -157,12 +164,24 @@ import Testing
         }
     }
 
-    @Test func `a head without end is too large`() async throws {
+    /// A configuration, and the number of lines that fit into its limit.
+    @Test(arguments: [
+        (ClientConfiguration(responseHeadLimitBytes: 24 << 10), 24), (ClientConfiguration(), 259),
+    ])
+    func `a head of more than its limit is too large`(
+        configuration: ClientConfiguration, most: Int
+    ) async throws {
         let line = "X-Long: \(String(repeating: "y", count: 1_000))\r\n"
-        let answer = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 280)
-        try await receive(answer) { result in
+        func answer(_ lines: Int) -> String {
+            ok("x", fields: String(repeating: line, count: lines))
+        }
+        try await receive(answer(most), configuration: configuration) { result in
+            let text = try result.get().text
+            #expect(text == "x")
+        }
+        try await receive(answer(most + 1), configuration: configuration) { result in
             guard case .failure(let error) = result else {
-                Issue.record("a head of 280 KB was taken")
+                Issue.record("a head of \(most + 1) lines was taken")
                 return
             }
             #expect(error.verdict == "tooLarge maybeSent")

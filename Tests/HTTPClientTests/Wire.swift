@@ -49,6 +49,13 @@ struct Wire: Sendable {
         }
     }
 
+    /// Waits until the client's system has all bytes that were written.
+    func waitUntilReceived() {
+        var left: Int32 = 1
+        // Safe: ioctl writes one Int32, which lives through the call.
+        while unsafe ioctl(descriptor, UInt(TIOCOUTQ), &left) == 0, left > 0 { usleep(1_000) }
+    }
+
     /// Keeps the connection open until the client closes it.
     func waitForClose() {
         while readSome() != nil {}

@@ -8,14 +8,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StreamTests {
     /// A handler that answers `/plain` at once and everything else with a stream given to the test.
     private static func streaming(
-        capacityBytes: Int = 1 << 20
+        capacityBytes: Int = 1 << 20, type: String = "text/event-stream"
     ) -> (TestHandler, AsyncStream<ByteStream>) {
         let (streams, started) = AsyncStream.makeStream(of: ByteStream.self)
         let handler = TestHandler { request in
             if request.path == "/plain" { return .now(.text("plain")) }
             let stream = ByteStream(capacityBytes: capacityBytes)
             started.yield(stream)
-            let fields: HTTPFields = [.contentType: "text/event-stream"]
+            let fields: HTTPFields = [.contentType: type]
             return .now(
                 Response(head: HTTPResponse(status: .ok, headerFields: fields), stream: stream))
         }
@@ -133,6 +133,69 @@ import Testing
         }
         for await _ in gone.prefix(1) {}
         #expect(server.exchange(Self.plain).answer?.text == "plain")
+    }
+
+    @Test func `a client that closes its side reads an answer to its end`() async throws {
+        let (handler, streams) = Self.streaming(type: "text/plain")
+        var limits = Limits()
+        limits.halfClosedSeconds = 600
+        let server = try RunningServer(limits: limits, handler)
+        let client = server.client()
+        client.send(Self.get)
+        client.closeSending()
+        for await stream in streams.prefix(1) {
+            #expect(client.head()?.status == 200)
+            for byte in 65...67 as ClosedRange<UInt8> {
+                stream.write([byte])
+                #expect(client.chunk() == [byte])
+            }
+            stream.finish()
+            #expect(client.chunk() == [])
+        }
+    }
+
+    @Test func `an answer without a byte is given up some time after its client has closed`()
+        async throws
+    {
+        let (handler, streams) = Self.streaming(type: "text/plain")
+        var limits = Limits()
+        limits.halfClosedSeconds = 1
+        let server = try RunningServer(limits: limits, handler)
+        let (gone, went) = AsyncStream.makeStream(of: Void.self)
+        do {
+            let client = server.client()
+            client.send(Self.get)
+            for await stream in streams.prefix(1) { stream.onCancel { went.yield() } }
+            #expect(client.head()?.status == 200)
+        }
+        for await _ in gone.prefix(1) {}
+        #expect(server.exchange(Self.plain).answer?.text == "plain")
+    }
+
+    @Test func `requests that do not end are cut in time beside a client that has closed its side`()
+        async throws
+    {
+        let (handler, streams) = Self.streaming(type: "text/plain")
+        var limits = Limits()
+        limits.halfClosedSeconds = 600
+        limits.requestSeconds = 1
+        let server = try RunningServer(limits: limits, handler)
+        let client = server.client()
+        client.send(Self.get)
+        for await stream in streams.prefix(1) {
+            #expect(client.head()?.status == 200)
+            client.closeSending()
+            for start in ["", "GET / HTTP/1.1\r\nHost:"] {
+                let slow = server.client()
+                slow.send(start)
+                let isClosed = slow.isClosed()
+                #expect(isClosed)
+            }
+            stream.write([65])
+            #expect(client.chunk() == [65])
+            stream.finish()
+            #expect(client.chunk() == [])
+        }
     }
 
     @Test func `120 idle streams cost no thread and each gets its bytes`() async throws {

@@ -116,6 +116,20 @@ def test_a_list_in_another_order_is_the_backends_during_the_pull(start, serve):
     assert [one["n"] for one in answer.json()] == direct
 
 
+def test_a_page_of_a_sync_during_the_pull_counts_what_it_shows(start, serve):
+    _, url = serve(cut=100, free=4)
+    proxy = start.proxy(url)
+    ask = "/tables/big?$orderby=updatedAt&$top=50&$inlinecount=allpages&__includeDeleted=true"
+    first = proxy.request("GET", ask).json()
+    assert (first["count"], len(first["results"])) == (ROWS, 50)
+    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["items"] >= 300, 20)
+    # The time is the store's: the backend has no row since then.
+    since = first["results"][-1]["updatedAt"]
+    second = proxy.request(
+        "GET", f"{ask}&$filter=updatedAt ge datetimeoffset'{since}'&$skip=1").json()
+    assert (second["count"], [one["n"] for one in second["results"]]) == (1 + 50 + 1, list(range(50, 100)))
+
+
 def test_a_client_that_wrote_gets_no_list_without_its_rows(start, serve):
     server, url = serve(cut=100, free=0)
     proxy = start.proxy(url)

@@ -2,10 +2,11 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 import requests
-from programs import ZUMO, Tables, wait_until
+from programs import BINARY, ZUMO, Tables, wait_until
 
 
 def sign_in(proxy, name, path="/.auth/login/facebook"):
@@ -234,3 +235,38 @@ def test_with_more_identities_than_stores_with_readers_all_are_served(world):
     for _ in range(2):
         for number, client in enumerate(clients):
             assert client.get(f"i{number}").json()["text"] == str(number)
+
+
+def test_the_queue_of_a_user_is_brought_back_after_a_restore(world, tmp_path):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    ana.insert({"id": "early", "text": "of ana"})
+    wait_until(lambda: ana.get("early").headers.get("Understudy-State") == "synced", 30, "ana's todo upstream")
+    copy, old = tmp_path / "copy", tmp_path / "old"
+    assert proxy.command("backup", copy).returncode == 0
+    backend.stop()
+    ana.insert({"id": "late", "text": "of ana"})
+    proxy.stop()
+    assert proxy.command("restore", copy, "--yes").returncode == 0
+    old.mkdir(mode=0o700)
+    next(proxy.folder.glob("stores.before-*")).rename(old / "stores")
+    (store,) = [found.name for found in (old / "stores").iterdir() if found.is_dir() and found.name != "anonymous"]
+
+    def export(name, *options):
+        file = tmp_path / f"{name}.jsonl"
+        done = subprocess.run(
+            [str(BINARY), "export", "--data", str(old), "--only", "queue", "--output", str(file), *options],
+            capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return file, done.stderr
+
+    # The store of clients that do not sign in lacks it, and the command says so.
+    _, said = export("anonymous")
+    assert store in said and "--identity" in said
+    file, said = export("ana", "--identity", store)
+    assert "Not in this export" not in said
+    done = proxy.command("import", file, "--identity", store)
+    assert done.returncode == 0, done.stderr
+    proxy.start()
+    waiting = proxy.operator("GET", f"/operations?identity={store}")["items"]
+    assert [(one["itemId"], one["kind"]) for one in waiting] == [("late", "insert")]

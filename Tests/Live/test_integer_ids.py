@@ -239,3 +239,30 @@ def test_pages_of_the_backend_are_followed_and_hard_deletes_are_noticed(start):
     assert proxy.get("n4", "plain").status_code == 404
     marked = proxy.request("GET", "/tables/plain?__includeDeleted=true&$orderby=id").json()
     assert [row["id"] for row in marked if row["deleted"]] == ["n3", "n4"]
+
+
+def test_an_old_id_finds_an_item_that_was_purged(world):
+    backend, elsewhere, serve = world
+    elsewhere.insert(thing="theirs")
+    proxy = serve("local", "--sync", "manual")
+    client = Client(proxy.url)
+    proxy.operator("POST", "/tables/example/pull?wait=20", json={})
+    old = client.insert(thing="mine")["id"]
+    assert old < 0
+    sync(proxy)
+    new = next(row["id"] for row in elsewhere.rows() if row["thing"] == "mine")
+
+    def purge():
+        done = proxy.command("purge", "example", "--yes")
+        assert done.returncode == 0, done.stderr
+
+    purge()
+    row = client.ask("GET", f"/{old}").json()
+    assert (row["id"], row["thing"]) == (new, "mine")
+    row = client.update(old, thing="edited")
+    assert (row["id"], row["thing"]) == (new, "edited")
+    sync(proxy)
+    purge()
+    assert client.ask("DELETE", f"/{old}").status_code == 204
+    sync(proxy)
+    assert [row["thing"] for row in elsewhere.rows()] == ["theirs"]

@@ -316,3 +316,34 @@ def test_a_copy_that_is_killed_goes_on(start, tmp_path):
     assert asked() - before < 28
     old.stop()
     assert "The copy can be started again." in run(*copy, expect=3).stderr
+
+
+def test_columns_with_the_names_of_the_servers_own_are_kept_and_named(start, tmp_path):
+    """Columns that generation 1 leaves to users are the server's in generation 2 (decision 0184)."""
+    old = start.backend("--flavour", "1")
+    del old.session.headers["ZUMO-API-VERSION"]
+    own = {"text": "t", "version": 1, "createdAt": "2014-05-06"}
+    old.request("POST", "/tables/todoitem", json={"id": "a", **own})
+    old.request("POST", "/tables/todoitem", json={"id": "b", "text": "u"})
+    place = ["--data", tmp_path / "site", "--work", tmp_path / "work"]
+    # The first generation gives a column that one row has to all rows, as null.
+    hidden = [{"table": "todoitem", "rows": 2, "columns": ["createdAt", "version"]}]
+    done = moved("copy", "--from", old.url, "--table", "todoitem", *place)
+    assert (done["hiddenColumns"], done["tables"][0]["differences"]) == (hidden, [])
+    told = run("backend", "copy", "--from", old.url, "--table", "todoitem", *place).stdout
+    assert "clients of the flavour 2 do not see" in told and "createdAt, version" in told
+    new = start.backend_later(folder="site")
+    new.start()
+    # Each name once: the proxy takes both rows.
+    text = new.request("GET", "/tables/todoitem/a").text
+    assert text.count('"version":') == text.count('"createdAt":') == 1
+    proxy = start.proxy(new.url, "--sync", "manual")
+    pull(proxy)
+    assert columns(rows(proxy)) == columns(rows(new)) == {
+        id: {"id": id, "text": text, "deleted": False} for id, text in [("a", "t"), ("b", "u")]}
+    new.stop()
+    # A backend of the first generation shows them.
+    again = start.backend_later("--flavour", "1", folder="site")
+    again.start()
+    del again.session.headers["ZUMO-API-VERSION"]
+    assert again.request("GET", "/tables/todoitem/a").json() == {"id": "a", **own}

@@ -179,6 +179,28 @@ def test_rows_of_another_owner_are_counted_and_mended_before_anything_is_written
     assert sorted(rows(client(new, NEW, "aad:ana"), "todos")) == ["a", "b", "c"]
 
 
+def test_rows_that_no_user_would_see_are_counted(start, tmp_path):
+    file, settings = tmp_path / "ana.jsonl", tmp_path / "backend.conf"
+    file.write_text(lines(server_row("a", userid="aad:ana"), server_row("b"), server_row("c", userId=None)))
+    settings.write_text("table = todos:per-user\n")
+    settings.chmod(0o644)
+    place = ["--data", tmp_path / "new", "--config", settings]
+    whose = ["--owner", "aad:ana", "--owned-table", "todos"]
+    found = moved("import", file, *place, "--dry-run", expect=4)
+    assert found["withoutOwner"] == [{"table": "todos", "rows": 2, "column": "userId"}]
+    told = run("backend", "import", file, *place, "--dry-run", expect=4).stdout
+    assert "todos: 2 rows have no owner in userId, so no user sees them." in told and "--owned-table" in told
+    for column, words in [("id", "--owner-column names"), ("__version", "--owner-column names"), ("", "per-user=")]:
+        refused = run("backend", "import", file, *place, *whose, "--owner-column", column, expect=2)
+        assert words in refused.stderr
+    empty = ["--owner", "", "--owned-table", "todos"]
+    assert "--owner is empty" in run("backend", "import", file, *place, *empty, expect=2).stderr
+    assert moved("import", file, *place, *whose)["withoutOwner"] == []
+    # The rows here have their owner now: they differ from those of the file, and nothing more is said of these.
+    again = moved("import", file, *place, expect=4)
+    assert (again["withoutOwner"], again["tables"][0]["undecided"]) == ([], 2)
+
+
 def test_each_users_copy_is_compared_with_the_rows_of_that_user(start, tmp_path):
     old = site(start, tmp_path, "old", OLD)
     users = {"ana": "sid:1", "bob": "sid:2"}

@@ -42,10 +42,12 @@ def rows(server):
 
 class OneOddAnswer:
     """Passes requests on to a backend. The first write after `odd` is set does not reach it: `odd` makes the answer
-    from what was sent, as status, row and header fields."""
+    from what was sent, as status, row and header fields. The first write after `part` is set reaches it: `part` makes
+    another row of the one in its answer, which has no ETag then. The answers that are passed on get the fields of
+    `added`."""
 
     def __init__(self, backend):
-        self.backend, self.odd = backend, None
+        self.backend, self.odd, self.part, self.added = backend, None, None, {}
         self.server = HTTPBackend(self.behave)
         self.url = self.server.url
 
@@ -66,7 +68,12 @@ class OneOddAnswer:
         )
         kept = ("Content-Type", "ETag", "Link")
         fields = {name: answer.headers[name] for name in kept if name in answer.headers}
-        handler.answer(answer.status_code, answer.content, fields)
+        content, part = answer.content, self.part
+        if part and handler.command != "GET":
+            self.part = None
+            content = json.dumps(part(answer.json())).encode()
+            fields.pop("ETag", None)
+        handler.answer(answer.status_code, content, {**fields, **self.added})
 
 
 @pytest.fixture
@@ -80,6 +87,20 @@ def world(start):
     assert rows(proxy) == rows(backend) == {"a": {"text": "A", "note": "An"}, "b": {"text": "B", "note": "Bn"}}
     yield backend, middle, proxy
     middle.server.shutdown()
+
+
+def test_a_long_head_of_an_answer_stops_no_sync(world):
+    """No client gets the answers of syncing, so their heads may be longer than those that are passed through."""
+    backend, middle, proxy = world
+    middle.added = {f"X-Long-{number}": "a" * 1000 for number in range(60)}
+    proxy.insert({"id": "c", "text": "C"})
+    proxy.update("a", {"text": "A1"})
+    backend.update("b", {"text": "B1"})
+    run = proxy.sync()
+    assert (run["state"], run["push"]["applied"]) == ("complete", 2)
+    expected = {"a": {"text": "A1", "note": "An"}, "b": {"text": "B1", "note": "Bn"}, "c": {"text": "C"}}
+    assert rows(backend) == expected
+    assert rows(proxy) == expected
 
 
 @pytest.mark.parametrize("given", [{"id": "c"}, {}], ids=["the client's id", "a generated id"])
@@ -129,6 +150,68 @@ def test_an_echo_beside_the_present_version_is_not_the_servers_row(world, status
     expected = {"a": {"text": "mine", "note": "An", **dropped}, "b": {"text": "B", "note": "Bn"}}
     assert rows(backend) == expected
     assert rows(proxy) == expected
+
+
+@pytest.mark.parametrize("change", ["update", "delete"])
+def test_a_change_behind_an_answer_without_a_version_overwrites_nobody(world, change):
+    backend, middle, proxy = world
+    proxy.update("a", {"text": "A1"})
+
+    def part(row):
+        # Before the answer arrives, the client writes again, and so does another writer.
+        if change == "update":
+            proxy.update("a", {"text": "A2"})
+        else:
+            proxy.delete("a")
+        backend.update("a", {"text": "THEIRS"})
+        return {"id": row["id"], "text": row["text"]}
+
+    middle.part = part
+    proxy.sync()
+    proxy.sync()
+    assert middle.part is None
+    (conflict,) = proxy.operator("GET", "/conflicts")["items"]
+    assert conflict["base"] == {"text": "A1", "note": "An"}
+    assert conflict["server"] == {"text": "THEIRS", "note": "An"}
+    expected = {"a": {"text": "THEIRS", "note": "An"}, "b": {"text": "B", "note": "Bn"}}
+    assert rows(backend) == expected
+    choice = {"revision": conflict["revision"], "choice": "server"}
+    proxy.operator("POST", f"/conflicts/{conflict['id']}/resolve", json=choice)
+    assert rows(proxy) == expected
+
+
+def test_a_part_of_the_row_in_the_conflict_of_a_delete_is_not_the_servers_row(world):
+    backend, middle, proxy = world
+    proxy.delete("a")
+    backend.update("a", {"text": "THEIRS"})
+    middle.part = lambda row: {"id": row["id"], "version": row["version"]}
+    proxy.sync()
+    assert middle.part is None
+    (conflict,) = proxy.operator("GET", "/conflicts")["items"]
+    assert conflict["server"] == {"text": "THEIRS", "note": "An"}
+    choice = {"revision": conflict["revision"], "choice": "server"}
+    proxy.operator("POST", f"/conflicts/{conflict['id']}/resolve", json=choice)
+    expected = {"a": {"text": "THEIRS", "note": "An"}, "b": {"text": "B", "note": "Bn"}}
+    assert rows(backend) == rows(proxy) == expected
+
+
+def test_an_insert_sent_again_after_the_backend_gave_it_another_id_is_refused(world):
+    backend, middle, proxy = world
+    item = {"id": "mine", "text": "C", "note": "Cn"}
+    proxy.insert(item)
+    middle.odd = lambda sent: (201, backend.insert({name: sent[name] for name in ("text", "note")}), {})
+    assert proxy.sync()["state"] == "complete"
+    here = proxy.get("mine").json()
+    again = proxy.request("POST", "/tables/todoitem", json=item)
+    assert again.status_code == 409, again.text
+    assert proxy.sync()["state"] == "complete"
+    expected = {
+        "a": {"text": "A", "note": "An"},
+        "b": {"text": "B", "note": "Bn"},
+        here["id"]: {"text": "C", "note": "Cn"},
+    }
+    assert here["id"] != "mine"
+    assert rows(backend) == rows(proxy) == expected
 
 
 def test_a_users_column_named_updated_at_is_no_sign_of_a_later_generation(start):

@@ -148,6 +148,119 @@ def test_a_chunked_answer_without_a_length(raw):
     assert requests.get(proxy.url + "/api/x", timeout=10).content == b"abcdefg"
 
 
+def test_a_chunked_answer_with_a_length_has_the_length_of_its_chunks(raw):
+    proxy, answers, _ = raw
+    answers.append(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"
+        b"8\r\n{\"a\": 1}\r\n0\r\n\r\n"
+    )
+    answer = requests.get(proxy.url + "/api/x", timeout=10)
+    assert (answer.content, answer.headers.get("Content-Length")) == (b'{"a": 1}', None)
+
+
+def test_a_length_that_no_body_has_is_left_out_of_a_head_answer(raw):
+    proxy, answers, _ = raw
+    answers.append(b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\nConnection: close\r\n\r\n")
+    with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as wire:
+        wire.sendall(f"HEAD /api/x HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while chunk := wire.recv(65536):
+            answer += chunk
+    head, rest = answer.split(b"\r\n\r\n", 1)
+    assert (head.split(b" ")[1], rest) == (b"200", b"")
+
+
+def asked(seen, path):
+    """How often a path was asked of the backend."""
+    return len([data for data in seen if data.split(b" ")[1] == path])
+
+
+@pytest.mark.parametrize("method, status", [("GET", 503), ("POST", 502), ("DELETE", 502)])
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", b"SSH-2.0-x\r\n\r\n"],
+    ids=["nothing", "half a head", "a head alone", "no HTTP"],
+)
+def test_only_what_was_not_done_may_be_sent_again(raw, method, status, answer):
+    """503 with `Retry-After` says that nothing was done, so a client sends the request again."""
+    proxy, answers, seen = raw
+    answers.append(answer)
+    reply = requests.request(method, proxy.url + "/api/pay", timeout=20)
+    assert (reply.status_code, "Retry-After" in reply.headers) == (status, status == 503)
+    assert ("Look whether it was done" in reply.text) == (status == 502)
+    assert asked(seen, b"/api/pay") == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_head_that_is_too_long_for_an_answer_is_said_so(raw, method):
+    """The head of an answer and that of its request share the memory of a connection."""
+    proxy, answers, _ = raw
+    line = "X-{}: " + "a" * 1000 + "\r\n"
+    for lines, status in ((20, 200), (30, 502)):
+        fields = "".join(line.format(number) for number in range(lines))
+        answers.append(f"HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\nConnection: close\r\n\r\nok".encode())
+        answer = requests.request(
+            method, proxy.url + "/api/x?" + "b" * 15_000, timeout=20,
+            headers={f"X-Own-{number}": "c" * 1000 for number in range(28)})
+        assert (answer.status_code, "Retry-After" in answer.headers) == (status, False)
+        assert answer.text == "ok" or "larger than allowed" in answer.text
+
+
+@pytest.mark.parametrize("method, status", [
+    ("GET", 301), ("HEAD", 302), ("GET", 303), ("GET", 307), ("POST", 307), ("PUT", 308),
+])
+def test_a_backend_that_wants_https_is_said_so_instead_of_a_loop(raw, method, status):
+    proxy, answers, _ = raw
+    secure = proxy.backend_url.replace("http://", "https://")
+    answers.append(
+        f"HTTP/1.1 {status} Moved\r\nLocation: {secure}/api/x?a=1\r\n".encode()
+        + b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    answer = requests.request(method, proxy.url + "/api/x?a=1", timeout=10, allow_redirects=False)
+    assert (answer.status_code, answer.headers.get("Location")) == (502, None)
+    assert method == "HEAD" or f"--backend {secure}" in answer.text.replace("\\/", "/")
+
+
+@pytest.mark.parametrize("method, status", [
+    ("PUT", 201), ("POST", 201), ("PATCH", 200), ("POST", 302), ("POST", 303), ("GET", 200),
+])
+def test_a_write_that_was_done_keeps_its_answer_with_an_https_location(raw, method, status):
+    """A backend behind a front end that ends TLS makes its own addresses with https."""
+    proxy, answers, _ = raw
+    secure = proxy.backend_url.replace("http://", "https://")
+    answers.append(
+        f"HTTP/1.1 {status} X\r\nLocation: {secure}/api/x\r\n".encode()
+        + b"Content-Length: 4\r\nConnection: close\r\n\r\ndone"
+    )
+    answer = requests.request(method, proxy.url + "/api/x", timeout=10, allow_redirects=False)
+    assert (answer.status_code, answer.text, answer.headers["Location"]) == (status, "done", proxy.url + "/api/x")
+
+
+@pytest.mark.parametrize("location, own", [
+    ("/pre/x?a=1", "/x?a=1"),
+    ("/pre", "/"),
+    ("/pre//x/y", "PROXY//x/y"),
+    ("/pre/\\x/y", "PROXY/\\x/y"),
+    ("/previous/x", "/previous/x"),
+    ("//BACKEND/pre/x", "PROXY/x"),
+    ("http://BACKEND/pre/x", "PROXY/x"),
+    ("http://BACKEND/pre", "PROXY/"),
+    ("http://BACKEND/pre?a=1", "PROXY/?a=1"),
+    ("http://BACKEND/x", "http://BACKEND/x"),
+    ("http://other.invalid/pre/x", "http://other.invalid/pre/x"),
+])
+def test_a_location_below_the_path_of_the_backend_is_one_of_the_proxy(raw, start, location, own):
+    first, answers, _ = raw
+    backend = first.backend_url.removeprefix("http://")
+    proxy = start.proxy(first.backend_url + "/pre", "--sync", "manual", folder="below")
+    answers.append(
+        f"HTTP/1.1 302 Found\r\nLocation: {location.replace('BACKEND', backend)}\r\n".encode()
+        + b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    answer = requests.get(proxy.url + "/api/x", timeout=10, allow_redirects=False)
+    assert answer.headers["Location"] == own.replace("BACKEND", backend).replace("PROXY", proxy.url)
+
+
 def test_a_redirect_of_the_backend_to_itself_is_rewritten_to_the_proxy(raw):
     proxy, answers, _ = raw
     answers.append(

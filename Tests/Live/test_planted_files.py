@@ -235,7 +235,8 @@ def test_a_manifest_without_an_end_is_refused(proxy, tmp_path):
     assert done.returncode == 1 and "no whole backup" in done.stderr, done
 
 
-@pytest.mark.parametrize("file", ["manifest.json", "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
+@pytest.mark.parametrize(
+    "file", ["manifest.json", "policies", "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
 def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, tmp_path, file):
     """Opening the pipe would wait for a writer for ever."""
     copy = tampered(proxy, tmp_path)

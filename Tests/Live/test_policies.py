@@ -1,5 +1,6 @@
 """The policies of a table, set with --policy and by the operator API."""
 
+import concurrent.futures
 import time
 
 import pytest
@@ -113,6 +114,95 @@ def test_a_refused_write_that_contains_an_acknowledged_one_stays(start):
     assert proxy.get("e").json()["text"] in ("1", "2")
 
 
+def decided_offline(backend, proxy, write, meanwhile):
+    """A write that is acknowledged offline and waits for a person once the backend is asked."""
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    assert write().status_code in (200, 204)
+    meanwhile()
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    proxy.operator("POST", "/push?wait=60")
+    waiting = proxy.operator("GET", "/operations")["items"]
+    assert [one["state"] for one in waiting] in (["conflict"], ["quarantined"])
+    return waiting
+
+
+def test_a_repeated_delete_is_told_the_conflict_and_leaves_the_acknowledged_one(start):
+    backend, proxy = serve(start, "write-through")
+    waiting = decided_offline(
+        backend, proxy, lambda: proxy.request("DELETE", "/tables/todoitem/a"),
+        lambda: backend.update("a", {"text": "theirs"}))
+    assert [(one["kind"], one["state"]) for one in waiting] == [("delete", "conflict")]
+    again = proxy.request("DELETE", "/tables/todoitem/a")
+    assert (again.status_code, again.json()["text"]) == (412, "theirs")
+    assert "Understudy-State" not in again.headers
+    kept = proxy.operator("GET", "/operations")["items"]
+    assert [one["id"] for one in kept] == [waiting[0]["id"]]
+    assert proxy.operator("GET", "/conflicts")["total"] == 1
+    assert backend.get("a").json()["text"] == "theirs"
+
+
+def test_an_undelete_without_effect_is_told_the_refusal_and_leaves_the_acknowledged_change(start):
+    backend, proxy = serve(start, "write-through")
+    waiting = decided_offline(
+        backend, proxy,
+        lambda: proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"}),
+        lambda: backend.faults({"kind": "status", "status": 403, "methods": ["PATCH"]}))
+    assert [one["state"] for one in waiting] == ["quarantined"]
+    again = proxy.request("POST", "/tables/todoitem/a")
+    assert (again.status_code, "Understudy-State" in again.headers) == (403, False)
+    kept = proxy.operator("GET", "/operations")["items"]
+    assert [one["id"] for one in kept] == [waiting[0]["id"]]
+    assert proxy.get("a").json()["text"] == "mine"
+
+
+def test_a_repeated_write_of_a_refused_one_is_not_acknowledged(start):
+    # No sync of its own pushes.
+    backend, proxy = serve(start, "write-through", "--sync", "manual")
+    backend.faults(
+        {"kind": "latency", "milliseconds": 1000, "methods": ["PATCH"]},
+        {"kind": "status", "status": 403, "methods": ["PATCH"]})
+
+    def write():
+        return proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"})
+
+    def is_sent():
+        return [one["state"] for one in proxy.operator("GET", "/operations")["items"]] == ["sending"]
+
+    with concurrent.futures.ThreadPoolExecutor(1) as another:
+        first = another.submit(write)
+        wait_until(lambda: first.done() or is_sent(), 8, "the request to the backend")
+        second = write()
+    # If the first one was withdrawn before the second one was judged, the answer is the backend's row.
+    assert (first.result().status_code, second.status_code) in ((403, 403), (403, 412))
+    for answer in (first.result(), second):
+        assert "Understudy-State" not in answer.headers
+    assert not any(proxy.status()["queue"].values())
+    assert proxy.get("a").json()["text"] == "one"
+
+
+def test_write_through_answers_a_conflict_that_the_policy_server_decides(start):
+    # No sync of its own brings the backend's rows first.
+    backend, proxy = serve(start, "write-through+server", "--sync", "manual")
+    backend.insert({"id": "b", "text": "one"})
+    assert proxy.sync()["state"] == "complete"
+    for id in ("a", "b"):
+        backend.update(id, {"text": "theirs"})
+    backend.insert({"id": "n", "text": "theirs"})
+    changed = proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"})
+    removed = proxy.request("DELETE", "/tables/todoitem/b")
+    taken = proxy.request("POST", "/tables/todoitem", json={"id": "n", "text": "mine"})
+    answers = (changed, removed, taken)
+    assert [one.status_code for one in answers] == [412, 412, 409]
+    assert [one.json()["text"] for one in answers] == ["theirs"] * 3
+    assert not any("Understudy-State" in one.headers for one in answers)
+    for id in ("a", "b", "n"):
+        assert proxy.get(id).json()["text"] == backend.get(id).json()["text"] == "theirs"
+    assert not any(proxy.status()["queue"].values())
+    # The client goes on from the backend's item.
+    again = proxy.update("a", {"text": "merged"}, version=changed.json()["version"])
+    assert (again["text"], backend.get("a").json()["text"]) == ("merged", "merged")
+
+
 def test_write_through_without_the_backend_is_as_local(start):
     backend, proxy = serve(start, "write-through")
     backend.stop()
@@ -156,3 +246,23 @@ def test_an_invalid_policy_is_reported_at_the_start(start):
     program = start.program("serve", "--backend", "http://127.0.0.1:9", "--policy", "todoitem=fast")
     assert program.process.wait(10) == 2
     assert "revalidate" in program.output
+
+
+def test_a_restore_brings_no_policy_back_whose_line_is_gone(start, tmp_path):
+    proxy = start.proxy(start.backend().url, "--sync", "manual")
+
+    def policy():
+        (table,) = proxy.operator("GET", "/tables")["items"]
+        return table["conflictPolicy"]
+
+    proxy.stop()
+    proxy.start("--policy", "todoitem=server")
+    assert policy() == "server"
+    assert proxy.command("backup", tmp_path / "copy").returncode == 0
+    proxy.stop()
+    proxy.start()
+    assert policy() == "ask"
+    proxy.stop()
+    assert proxy.command("restore", tmp_path / "copy", "--yes").returncode == 0
+    proxy.start()
+    assert policy() == "ask"

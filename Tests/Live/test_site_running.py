@@ -1,5 +1,6 @@
 """How a node of a site is configured, watched, stopped and replaced: `understudy backend` with real processes."""
 
+import base64
 import json
 import re
 import signal
@@ -79,6 +80,7 @@ def test_every_setting_may_stand_in_the_file_and_in_the_environment(start, tmp_p
     ("backend = http://x", "one of the names listen"), ("lisen = 127.0.0.1:1", "perhaps listen is meant"),
     ("page-rows = 0", "a whole number from 1"), ("listen = 0.0.0.0:1", "--access-file"),
     ("default-access = disabled", "--access-file"), ("drain = 601", "from 0 to 600"),
+    ("public-address = https://site.example/tables", "without a path"),
     ("tls-key = /nowhere", "say both"),
 ])
 def test_a_file_that_cannot_be_used_says_why(tmp_path, line, words):
@@ -226,6 +228,51 @@ def test_an_older_node_beside_a_newer_schema_says_so_in_a_sentence(start, tmp_pa
     assert done.returncode == 2
     assert "The database has version 99 of the schema, and this program knows" in done.stderr
     assert "Install the version that made it so, or a newer one." in done.stderr
+
+
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
+def test_versions_count_from_the_start(start, tmp_path, files, storage, request):
+    """Whatever a restored backup has lost, its versions do not come again (decision 0181)."""
+    more = ["--database", request.getfixturevalue("postgresql").url] if storage == "postgresql" else []
+    numbers = []
+    for life in range(2):
+        before = time.time_ns() // 1_000_000
+        program = node(start, tmp_path, files, *more)
+        url = program.url + "/tables/todos"
+        answer = (requests.patch(f"{url}/a", json={"text": "y"}, headers=signed()) if life
+                  else requests.post(url, json={"id": "a", "text": "x"}, headers=signed()))
+        numbers.append(int(base64.b64decode(answer.json()["version"])))
+        assert numbers[life] >= before, answer.text
+        program.stop()
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_node_whose_settings_say_other_ids_than_its_rows_have_does_not_start(start, tmp_path, files):
+    program = node(start, tmp_path, files, "--table", "numbers:integer")
+    url = program.url + "/tables/numbers"
+    assert requests.post(url, json={"text": "x"}, headers=signed()).status_code == 201
+    program.stop()
+    done = subprocess.run([BINARY, "backend", "--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data",
+                           *files, "--table", "numbers"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "understudy: The items of the table numbers have integer ids. Add the word integer to the table in the "
+        "settings: --table numbers:integer.\n"), done.stderr
+    # Nothing was changed.
+    program = node(start, tmp_path, files, "--table", "numbers:integer")
+    rows = requests.get(program.url + "/tables/numbers", headers=signed()).json()
+    assert [(row["id"], row["text"]) for row in rows] == [(1, "x")]
+
+
+def test_links_begin_with_the_public_address(start, tmp_path, files):
+    program = node(start, tmp_path, files, "--page-rows", 1,
+                   environment={"UNDERSTUDY_PUBLIC_ADDRESS": "https://site.example/"})
+    url = program.url + "/tables/todos"
+    made = requests.post(url, json={"id": "a"}, headers=signed(Host="site.example"))
+    assert made.headers["Location"] == "https://site.example/tables/todos/a"
+    assert requests.post(url, json={"id": "b"}, headers=signed()).status_code == 201
+    assert requests.get(url, headers=signed()).headers["Link"] == \
+        "https://site.example/tables/todos?$skip=1; rel=next"
 
 
 @pytest.mark.parametrize("drain, more", [(0, []), (1, [b"EXTEND_TIMEOUT_USEC=13000000"])])

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// The file that says whose tokens are good: a JSON object.
+/// The file that says whose tokens are accepted: a JSON object.
 ///
 /// | member | what |
 /// |---|---|
@@ -122,7 +122,7 @@ struct AccessFile {
 }
 
 extension BackendAccess {
-    /// Reads the file that says whose tokens are good; `docs/OPERATIONS.md` describes it.
+    /// Reads the file that says whose tokens are accepted; `docs/OPERATIONS.md` describes it.
     ///
     /// - Parameters:
     ///   - bytes: the file.

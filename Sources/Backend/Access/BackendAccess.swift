@@ -1,19 +1,20 @@
 import TablesProtocol
 
-/// Who may use a backend that a site runs for itself: the issuers of users' tokens, and the administrator.
+/// The access to a backend that a site runs for itself: the issuers of users' tokens, and the
+/// administrator.
 ///
 /// A value; a reload of the keys replaces it while requests are served.
 public struct BackendAccess: Sendable {
     /// This site as an issuer of tokens.
     struct Own: Sendable {
         let issuer: TokenIssuer
-        /// What new tokens name as their audience.
+        /// The audience of new tokens.
         let audience: String
-        /// How long a new token holds, in seconds.
+        /// The lifetime of a new token, in seconds.
         let seconds: Int64
     }
 
-    /// What a login gets its token from; nil where this site makes no tokens, and so has no login.
+    /// The maker of this site's tokens; nil where this site makes no tokens, and so has no login.
     let own: Own?
     /// The other issuers.
     let providers: [TokenIssuer]

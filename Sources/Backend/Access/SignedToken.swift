@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// A JSON Web Token (RFC 7519) in the compact form (RFC 7515, section 7.1), taken apart. Nothing of it is
+/// A JSON Web Token (RFC 7519) in the compact form (RFC 7515, section 7.1), parsed. Nothing of it is
 /// verified yet.
 struct SignedToken: Sendable {
     /// The algorithms that are known (RFC 7518, section 3.1). `none` is none of them.
@@ -10,9 +10,9 @@ struct SignedToken: Sendable {
         case es256 = "ES256"
     }
 
-    /// What the signature is made with.
+    /// The algorithm of the signature.
     let algorithm: Algorithm
-    /// Which of the issuer's keys it is made with (`kid`); nil when the token does not say.
+    /// The id of the issuer's key of the signature (`kid`); nil when the token does not name it.
     let keyID: String?
     /// The claims.
     let claims: JSONValue
@@ -21,7 +21,7 @@ struct SignedToken: Sendable {
     /// The signature.
     let signature: [UInt8]
 
-    /// Takes a token apart.
+    /// Parses a token.
     /// - Throws: ``TokenRefusal`` for what is no token, and for an algorithm that is not known.
     init(_ text: String) throws(TokenRefusal) {
         guard text.utf8.count <= Limits.tokenBytes else { throw .malformed }

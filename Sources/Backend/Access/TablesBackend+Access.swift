@@ -13,7 +13,8 @@ import TablesProtocol
 // | `OPTIONS`, `/-/livez`, `/-/readyz` | everybody |
 // | everything else | the administrator |
 extension TablesBackend {
-    /// Who may use the backend; nil while nobody may sign in. A new value holds from the next request on.
+    /// The access to the backend; nil while nobody may sign in. A new value holds from the next request
+    /// on.
     public var access: BackendAccess? {
         get { currentAccess.withLock { $0 } }
         set { currentAccess.withLock { $0 = newValue } }
@@ -21,7 +22,7 @@ extension TablesBackend {
 
     var verifiesTokens: Bool { options.tokens == .verified }
 
-    /// Takes a request apart and finds its user.
+    /// Parses a request and finds its user.
     func call(_ request: Request) -> Call { withSender(Call(request)) }
 
     /// A request with its user.
@@ -69,7 +70,7 @@ extension TablesBackend {
         return response
     }
 
-    /// The answer to a token that is not good.
+    /// The answer to a token that is not accepted.
     func unauthorized(_ call: Call, _ reason: TokenRefusal) -> Response {
         meter.count(reason)
         var response = answerer(call, nil).refused(.badToken(profile))
@@ -85,7 +86,7 @@ extension TablesBackend {
 }
 
 extension Call {
-    /// Who sent a request, where tokens are verified.
+    /// The sender of a request, where tokens are verified.
     enum Sender: Sendable, Hashable {
         /// It has no token.
         case anonymous
@@ -126,7 +127,7 @@ extension BackendOptions {
     }
 }
 
-extension Exchange {
+extension TableRequest {
     /// Refuses what the table's options forbid, or leave to users alone.
     func check(_ operation: TableOptions.Operation, _ name: TableName) throws(Refusal) {
         switch options.permission(operation, call, on: name) {

@@ -1,13 +1,13 @@
 import TablesProtocol
 
-/// Who makes tokens that are good here, and what they have to say.
+/// An issuer whose tokens are accepted, with the claims that they must have.
 struct TokenIssuer: Sendable {
-    /// What clients call it where they log in, and what the ids of its users begin with; nil for this site
-    /// itself.
+    /// The name by which clients log in with it, and with which the ids of its users begin; nil for this
+    /// site itself.
     let name: String?
     /// The claim `iss`.
     let issuer: String
-    /// What the claim `aud` may be.
+    /// The accepted values of the claim `aud`.
     let audiences: Set<String>
     /// The keys of the signatures.
     let keys: [TokenKey]
@@ -60,10 +60,10 @@ struct TokenIssuer: Sendable {
 
 /// A user whose token was verified.
 struct VerifiedUser: Sendable, Hashable {
-    /// What tells the user from every other: the provider's name, a colon, and its word for the user.
+    /// The id of the user: the provider's name, a colon, and the provider's id for the user.
     let id: String
-    /// Who confirmed the user.
+    /// The name of the provider that confirmed the user.
     let provider: String
-    /// What the token says.
+    /// The claims of the token.
     let claims: JSONValue
 }

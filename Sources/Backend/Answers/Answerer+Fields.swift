@@ -47,7 +47,7 @@ extension Answerer {
         }
     }
 
-    /// What writes rows for this request.
+    /// The writer of rows for this request.
     var rowWriter: RowWriter {
         RowWriter(
             profile: profile, stamps: options.stamps, table: table,
@@ -114,8 +114,8 @@ extension Answerer {
     }
 }
 
-/// What browsers ask before and read after a request from another origin, as both Node servers
-/// answer it: pages on `localhost` may use the tables.
+/// The answers to a browser before and after a request from another origin, as both Node servers give
+/// them: pages on `localhost` may use the tables.
 enum CrossOrigin {
     /// Adds the fields that let the page of an allowed origin read the answer. The first generation's
     /// server lets it read no field.

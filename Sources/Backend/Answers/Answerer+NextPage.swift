@@ -10,7 +10,7 @@ extension Answerer {
             guard hasNext(page) else { return nil }
             let target =
                 "\(call.request.path)?\(query(page) { Self.encoded($0, leaving: "$:/,") })"
-            return "\(scheme)://\(call.authority)\(target); rel=next"
+            return "\(scheme)://\(authority)\(target); rel=next"
         case .nodeLink: return nodeLink(page)
         case .none, .nextLink, .nextQuery: return nil
         }
@@ -26,25 +26,24 @@ extension Answerer {
             let target = "\(call.request.path)?\(query)"
             let isPath =
                 call.field("X-ZUMO-Options")?.lowercased().contains("nextlink=path") ?? false
-            return isPath ? target : "\(scheme)://\(call.authority)\(target)"
+            return isPath ? target : "\(scheme)://\(authority)\(target)"
         case .none, .link, .nodeLink: return nil
         }
     }
-
-    private var scheme: String { call.request.head.scheme ?? "http" }
 
     private func hasNext(_ page: RowPage) -> Bool {
         page.hasMore && (page.top.map { $0 > page.rows.count } ?? true)
     }
 
     /// The Node server links whenever a page is full and less than asked for, taking a missing
-    /// `$top` for the highest, and forgets port and path.
+    /// `$top` for the highest, and forgets path and port. A port that the operator has said stays.
     private func nodeLink(_ page: RowPage) -> String? {
-        let top = page.top ?? profile.maxTop ?? 1000
-        guard top > page.rows.count, page.rows.count == profile.pageRows else { return nil }
+        guard let top = page.top ?? profile.maxTop, top > page.rows.count,
+            page.rows.count == profile.pageRows
+        else { return nil }
         var page = page
         page.top = top
-        let host = call.authority.prefix { $0 != ":" }
+        let host = options.publicAddress?.authority ?? String(authority.prefix { $0 != ":" })
         return "\(scheme)://\(host)/?\(query(page) { Self.encoded($0) }); rel=next"
     }
 

@@ -6,9 +6,9 @@ import TablesProtocol
 struct Answerer {
     /// The request.
     let call: Call
-    /// How the flavour decides.
+    /// The rules of the flavour.
     let profile: Profile
-    /// What the backend was started with.
+    /// The options that the backend was started with.
     let options: BackendOptions
     /// The table, where the request reached one.
     let table: StoredTable?
@@ -77,7 +77,7 @@ struct Answerer {
         return json(200, Array("{\"id\":\((number ?? .string(id)).text)}".utf8))
     }
 
-    /// What a deletion by filter took, in a list; its tag is that of the first.
+    /// The answer to a deletion by filter: a list of the deleted rows, with the tag of the first.
     private func deletedAll(_ rows: [Row]) -> Response {
         var response = json(200, RowWriter.list(rows.map { rowWriter.whole($0) }))
         if let first = rows.first { addValidators(&response, first, rowWriter) }
@@ -119,13 +119,19 @@ struct Answerer {
 
     func location(_ row: Row) -> String {
         let isFirst = profile.generation == .mobileServices
-        let scheme = isFirst ? "https" : call.request.head.scheme
+        let scheme = isFirst && options.publicAddress == nil ? "https" : self.scheme
         let path = call.request.path
         let slash = path.hasSuffix("/") && !isFirst ? "" : "/"
         // The first generation encodes the address as a whole, the others the id alone.
         let id = Self.encoded(row.id, leaving: isFirst ? ";/?:@&=+$,#" : "")
-        return "\(scheme ?? "http")://\(call.authority)\(path)\(slash)\(id)"
+        return "\(scheme)://\(authority)\(path)\(slash)\(id)"
     }
+
+    /// The scheme by which clients reach the backend.
+    var scheme: String { options.publicAddress?.scheme ?? call.request.head.scheme ?? "http" }
+
+    /// The host and port by which clients reach the backend.
+    var authority: String { options.publicAddress?.authority ?? call.authority }
 }
 
 extension Call {

@@ -29,7 +29,7 @@ struct RowWriter {
     /// The row for a sender who has written it and may not read it: its id, of its columns those that were
     /// sent (`names`, in lower case), and its version where ``bytes(_:select:)`` has it.
     func receipt(_ row: Row, sent names: Set<String>) -> [UInt8] {
-        let own = row.columns.all.filter { names.contains($0.name.lowercased()) }
+        let own = shownColumns(row).filter { names.contains($0.name.lowercased()) }
         let isPlain = table?.isPlain(profile.generation) ?? false
         let shown = { (property: SystemProperty) in
             property == .version && (profile.generation != .mobileServices || asks(.version))
@@ -42,6 +42,15 @@ struct RowWriter {
         return Columns.Column("id", number.map(JSONText.integer) ?? .string(row.id))
     }
 
+    /// The user's columns without those whose names the answer has for the server's own.
+    private func shownColumns(_ row: Row) -> [Columns.Column] {
+        row.columns.all.filter { !isHidden($0.name) }
+    }
+
+    private func isHidden(_ column: String) -> Bool {
+        profile.hides(column, table?.options.idKind ?? .string)
+    }
+
     /// Whether a first generation client asked for the property.
     func asks(_ property: SystemProperty) -> Bool { asked.contains(property) }
 
@@ -51,10 +60,12 @@ struct RowWriter {
         let system = isPlain ? [] : systemMembers(row, shows)
         if profile.generation == .mobileServices, fillsColumns, let table {
             let known = Set(row.columns.names.map { $0.lowercased() })
-            let others = table.knownColumns.filter { !known.contains($0.name.lowercased()) }
-            return [id] + row.columns.all + others.map { Columns.Column($0.name, .null) } + system
+            let others = table.knownColumns.filter {
+                !known.contains($0.name.lowercased()) && !isHidden($0.name)
+            }
+            return [id] + shownColumns(row) + others.map { Columns.Column($0.name, .null) } + system
         }
-        guard profile.isNode else { return [id] + row.columns.all + system }
+        guard profile.isNode else { return [id] + shownColumns(row) + system }
         // Node: the declared columns, then those of the server, then those that writes added.
         let values = Dictionary(
             row.columns.all.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
@@ -62,7 +73,8 @@ struct RowWriter {
             Columns.Column(column.name, values[column.name] ?? .null)
         }
         let declared = table?.options.columns.map(value) ?? []
-        return declared + [id] + system + (table?.seenColumns.map(value) ?? [])
+        let seen = table?.seenColumns.filter { !isHidden($0.name) } ?? []
+        return declared + [id] + system + seen.map(value)
     }
 
     private func systemMembers(

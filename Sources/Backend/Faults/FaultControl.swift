@@ -3,11 +3,11 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// What may change while the backend runs, and what it counts.
+/// The settings that may change while the backend runs, and its counts.
 struct Control: Sendable {
-    /// What goes wrong now.
+    /// The faults that act now.
     var faults = Faults.none
-    /// How many requests a second are taken; nil for all.
+    /// The budget of requests a second; nil takes all.
     var budget: RequestBudget?
     /// Requests on tables received so far, by method, those that were dropped among them. A client can send
     /// any word as a method, so those of no table are counted together, as `other`.

@@ -1,6 +1,6 @@
 public import TablesProtocol
 
-/// What goes wrong between the backend and its clients, from now until it is changed.
+/// The faults between the backend and its clients; they act until they are changed.
 public struct Faults: Sendable, Hashable {
     /// Whether every connection is closed unanswered, before anything is applied.
     public var isDown: Bool
@@ -41,17 +41,17 @@ public struct Faults: Sendable, Hashable {
     }
 }
 
-/// What happens to one request.
+/// The faults that act on one request.
 struct FaultPlan: Sendable, Hashable {
-    /// How long it waits before anything else, in milliseconds.
+    /// The wait before anything else, in milliseconds.
     var latencyMilliseconds = 0
-    /// What goes wrong; nil when nothing does.
+    /// The fault; nil when none acts.
     var fault: FaultRule.Kind?
 }
 
 /// One thing that goes wrong, and for which requests.
 public struct FaultRule: Sendable, Hashable {
-    /// What goes wrong.
+    /// The fault.
     public enum Kind: Sendable, Hashable {
         /// The request waits this long before it is served.
         case latency(milliseconds: Int)
@@ -69,14 +69,14 @@ public struct FaultRule: Sendable, Hashable {
         case pretend
     }
 
-    /// What a rule looks at.
+    /// The properties of a request that a rule matches.
     struct Subject: Sendable, Hashable {
         var method: String
         var table: TableName?
         var item: String?
     }
 
-    /// What goes wrong.
+    /// The fault.
     public var kind: Kind
     /// Only these methods; empty for all.
     public var methods: Set<String>
@@ -84,11 +84,11 @@ public struct FaultRule: Sendable, Hashable {
     public var tables: Set<TableName>
     /// Only the items with these ids in the path; empty for all.
     public var items: Set<String>
-    /// With which probability the rule acts on a request that it matches, 0 to 1.
+    /// The probability, 0 to 1, that the rule acts on a request that it matches.
     public var rate: Double
-    /// How many matching requests pass before the rule begins to act.
+    /// The number of matching requests that pass before the rule begins to act.
     public var skip: Int
-    /// How many more times the rule acts; nil for always.
+    /// The number of further times that the rule acts; nil for always.
     public var count: Int?
 
     /// Makes a rule; without further arguments, one for every request.

@@ -2,9 +2,10 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// How long requests on tables took, by table, verb and status; and what was refused, by reason.
+/// Counts the durations of requests on tables by table, verb and status, and the refused requests and
+/// tokens by reason.
 final class RequestMeter: Sendable {
-    /// What is counted together.
+    /// The key of requests that are counted together.
     struct Label: Sendable, Hashable, Comparable {
         let table: String
         let verb: String
@@ -17,11 +18,11 @@ final class RequestMeter: Sendable {
 
     /// The requests of one label.
     struct Times: Sendable, Hashable {
-        /// How many took at most each bound.
+        /// The numbers of requests that took at most each bound.
         fileprivate(set) var counts = [Int](repeating: 0, count: RequestMeter.bounds.count)
-        /// How many there were.
+        /// The number of requests.
         fileprivate(set) var count = 0
-        /// How long all took together, in seconds.
+        /// The sum of the durations, in seconds.
         fileprivate(set) var seconds = 0.0
 
         fileprivate mutating func add(_ seconds: Double) {
@@ -52,10 +53,10 @@ final class RequestMeter: Sendable {
     /// All that was counted since the start.
     var all: [Label: Times] { state.withLock { $0.times } }
 
-    /// How often a token was refused, by the reason's name.
+    /// The numbers of refused tokens, by the reason's name.
     var refusedTokens: [String: Int] { state.withLock { $0.refusedTokens } }
 
-    /// How often the server refused a request by itself, by the reason's name.
+    /// The numbers of requests that the server itself refused, by the reason's name.
     var rejectedRequests: [String: Int] { state.withLock { $0.rejectedRequests } }
 
     /// Counts a token that is not good.
@@ -95,16 +96,16 @@ final class RequestMeter: Sendable {
     }
 }
 
-/// How a storage's connections are used.
+/// The use of a storage's connections.
 package struct StorageLoad: Sendable, Hashable {
-    /// How many connections there may be.
+    /// The most connections.
     var limit: Int
-    /// How many are in use.
+    /// The number of connections in use.
     var inUse: Int
-    /// How many requests wait for a connection, or for a thread to use it.
+    /// The number of requests that wait for a connection, or for a thread to use it.
     var waiting: Int
-    /// How often a connection was lent.
+    /// The number of times that a connection was lent.
     var calls: Int
-    /// How long connections were lent, all together, in seconds.
+    /// The time that connections were lent, all together, in seconds.
     var seconds: Double
 }

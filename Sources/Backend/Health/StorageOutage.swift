@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the operator should know of the storage.
+/// A change of the storage that the operator should know of.
 public enum StorageNews: Sendable, Hashable {
     /// It cannot answer; the reason is a sentence, which may name hosts.
     case unavailable(reason: String)
@@ -12,15 +12,15 @@ public enum StorageNews: Sendable, Hashable {
 /// again after such a report.
 final class StorageOutage: Sendable {
     private struct State {
-        /// When it was last reported that the storage cannot answer.
+        /// The time of the last report that the storage cannot answer.
         var reportedAt: Duration?
         var report: (@Sendable (StorageNews) -> Void)?
     }
 
     /// A report is made under the lock, so that reports come in the order of what they say.
     private let state = Mutex(State())
-    /// Whether an outage was reported, and its end not yet. It changes under the lock; each request asks it
-    /// without.
+    /// True from the report of an outage to the report of its end. It changes under the lock; each
+    /// request reads it without the lock.
     private let isReported = Atomic(false)
     private let uptime: @Sendable () -> Duration
 

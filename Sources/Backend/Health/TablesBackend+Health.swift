@@ -11,7 +11,7 @@ import TablesProtocol
 // | `GET /-/readyz` | 200 where the database answers; else, and while the node drains, 503 |
 // | `GET /-/metrics` | the text format of Prometheus; where tokens are verified, the administrator's |
 extension TablesBackend {
-    /// What a path of health is.
+    /// The subject of a path of health.
     enum Health: Sendable {
         case live, ready, metrics
 

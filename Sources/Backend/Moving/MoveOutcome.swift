@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// What came of a moved row.
+/// The outcome of a moved row.
 public enum MoveOutcome: String, Sendable, Hashable, CaseIterable {
     /// It was not here.
     case added
@@ -34,10 +34,10 @@ extension MoveOutcome {
     /// 5. Without two different stamps there is no order: the outcome is undecided, unless the two rows are
     ///    the same.
     static func decide(
-        _ moved: MovedRow, over standing: Standing, from source: MoveSource
+        _ moved: MovedRow, over knownRow: KnownRow, from source: MoveSource
     ) -> MoveOutcome {
-        guard let row = standing.row else { return decide(moved, without: standing, from: source) }
-        let known = standing.arrival == nil ? row.updatedAt : standing.arrival?.updatedAt
+        guard let row = knownRow.row else { return decide(moved, without: knownRow, from: source) }
+        let known = knownRow.arrival == nil ? row.updatedAt : knownRow.arrival?.updatedAt
         let isSameContent =
             row.deleted == moved.deleted && moved.columns.hasSameContent(as: row.columns)
         if isSameContent, moved.version == nil || moved.version == row.version,
@@ -46,11 +46,11 @@ extension MoveOutcome {
             return .same
         }
         let isNewer = isNewer(moved, than: known)
-        if standing.arrival != nil, !standing.isUntouched {
+        if knownRow.arrival != nil, !knownRow.isUntouched {
             let isNews = isNewer ?? (known == nil || moved.updatedAt == nil)
             return isNews && !isSameContent ? .changedHere : .older
         }
-        if source == .backend, standing.isUntouched { return .replaced }
+        if source == .backend, knownRow.isUntouched { return .replaced }
         switch isNewer {
         case true?: return .replaced
         case false?: return .older
@@ -62,10 +62,10 @@ extension MoveOutcome {
 
     /// Decides about a moved row where none is here.
     private static func decide(
-        _ moved: MovedRow, without standing: Standing, from source: MoveSource
+        _ moved: MovedRow, without knownRow: KnownRow, from source: MoveSource
     ) -> MoveOutcome {
-        if standing.isDeletedForGood { return .deletedHere }
-        guard let deletion = standing.arrival else { return .added }
+        if knownRow.isDeletedForGood { return .deletedHere }
+        guard let deletion = knownRow.arrival else { return .added }
         if moved.deleted, moved.updatedAt == nil || moved.updatedAt == deletion.updatedAt {
             return .same
         }

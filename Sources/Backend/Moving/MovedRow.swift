@@ -6,13 +6,13 @@ public struct MovedRow: Sendable, Hashable {
     public var id: String
     /// The user's columns.
     public var columns: Columns
-    /// When it was inserted there; nil where that backend does not say it.
+    /// The time of its insert at the other backend; nil where that backend does not tell it.
     public var createdAt: Instant?
-    /// When it last changed there; nil where that backend does not say it.
+    /// The time of its last change at the other backend; nil where that backend does not tell it.
     public var updatedAt: Instant?
     /// Its version there; nil where that backend has none.
     public var version: String?
-    /// Whether it was softly deleted there.
+    /// Whether it is softly deleted at the other backend.
     public var deleted: Bool
 
     /// Makes a row from its parts.
@@ -31,6 +31,14 @@ public struct MovedRow: Sendable, Hashable {
     /// The id, which is compared byte for byte.
     var itemID: ItemID { ItemID(stored: id, kind: .string) }
 
+    /// The names of its columns that clients of a flavour do not see, because the id or a system column of
+    /// the flavour has the name.
+    /// - Parameter idKind: what the ids of its table are.
+    public func hiddenColumns(in flavour: BackendFlavour, _ idKind: IDKind) -> [String] {
+        let profile = Profile(BackendOptions(flavour: flavour))
+        return columns.names.filter { profile.hides($0, idKind) }
+    }
+
     /// Why no storage can take the row, as the end of a sentence that begins with it; nil where they can.
     /// - Parameter idKind: what the ids of its table are.
     public func fault(_ idKind: IDKind) -> String? {
@@ -43,26 +51,27 @@ public struct MovedRow: Sendable, Hashable {
     }
 }
 
-/// Where moved rows come from.
+/// The source of moved rows.
 public enum MoveSource: Sendable, Hashable {
-    /// What a client last knew of a backend that does not answer any more. Others may know newer rows.
+    /// The rows that a client last knew of a backend that does not answer any more. Others may know
+    /// newer rows.
     case export
     /// A backend that answers: its present rows.
     case backend
 }
 
-/// What is the same for all rows of one move.
+/// The values that all rows of one move share.
 package struct Move: Sendable {
-    /// When, by this backend's clock. Versions that the storage gives to these rows later begin with these
-    /// milliseconds, so that none is one that the other backend has given.
+    /// The time of the move, by this backend's clock. Versions that the storage gives to these rows
+    /// later begin with these milliseconds, so that none is one that the other backend has given.
     var at: Instant
-    /// Where the rows come from.
+    /// The source of the rows.
     var source: MoveSource
     /// Whether clients sync with the table already, so that they learn only of rows with later stamps.
     var isInUse: Bool
 
-    /// The latest stamp that a row keeps. After a later one the table could hardly give any, and clients
-    /// would miss rows.
+    /// The latest stamp that a row keeps. After a later one the table could hardly give another, and
+    /// clients would miss rows.
     var latestStamp: Instant { Self.latestStamp(at: at) }
 
     static func latestStamp(at now: Instant) -> Instant {
@@ -80,18 +89,18 @@ package struct Arrival: Sendable, Hashable {
     var stamp: Instant
 }
 
-/// What there is of an id.
-package struct Standing: Sendable, Hashable {
+/// The row, arrival and deletion that are known for an id.
+package struct KnownRow: Sendable, Hashable {
     /// The row; nil when there is none.
     var row: Row?
-    /// How it came here; nil where it did not come from another backend. An arrival without a row that no
-    /// client has deleted is a deletion that came into a table that deletes for good.
+    /// The arrival of the row from another backend; nil where it did not come from one. An arrival
+    /// without a row that no client has deleted is a deletion that came into a table that deletes for
+    /// good.
     var arrival: Arrival?
-    /// Whether the last that a client did to it here is a delete. The storage looks this up only for an id
-    /// without a row.
+    /// Whether its last effect here is a delete. The storage looks this up only for an id without a row.
     var isDeletedForGood = false
 
-    /// What there is after a row was moved. A version that the row did not bring is not known.
+    /// Makes the value after a row was moved. A version that the row did not bring is not known.
     init(_ placed: Moving.Placed) {
         let moved = placed.row
         let version = moved.version ?? ""

@@ -27,8 +27,8 @@ struct Moving {
 
     /// Decides about a row.
     /// - Returns: what came of it, and what is to be written; nil for nothing.
-    mutating func take(_ row: MovedRow, over standing: Standing) -> (MoveOutcome, Placed?) {
-        let outcome = MoveOutcome.decide(row, over: standing, from: move.source)
+    mutating func take(_ row: MovedRow, over knownRow: KnownRow) -> (MoveOutcome, Placed?) {
+        let outcome = MoveOutcome.decide(row, over: knownRow, from: move.source)
         guard outcome.isWritten else { return (outcome, nil) }
         var row = row
         row.columns = record.table.learn(row.columns)
@@ -42,7 +42,7 @@ struct Moving {
         if record.table.options.idKind == .integer, let number = Int64(row.id) {
             record.lastNumber = max(record.lastNumber, number)
         }
-        let createdAt = row.createdAt ?? standing.row?.createdAt ?? row.updatedAt ?? stamp
+        let createdAt = row.createdAt ?? knownRow.row?.createdAt ?? row.updatedAt ?? stamp
         let isKept = !row.deleted || record.table.options.softDelete
         return (outcome, Placed(row: row, createdAt: createdAt, stamp: stamp, isKept: isKept))
     }

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// How a row here differs from the same one at another backend.
+/// The differences of a row here from the same row at another backend.
 public struct RowDifference: Sendable, Hashable {
     /// What differs.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -13,15 +13,15 @@ public struct RowDifference: Sendable, Hashable {
 
     /// The row's id.
     public var id: String
-    /// What differs, in the order of the cases.
+    /// The differences, in the order of the cases.
     public var kinds: [Kind]
 }
 
 /// Compares two lists of rows, page by page. Both are in the order of the ids' bytes.
 public struct RowComparison: Sendable {
-    /// How many rows there were.
+    /// The number of rows at the other backend.
     public private(set) var there = 0
-    /// How many rows are here.
+    /// The number of rows here.
     public private(set) var here = 0
     /// The rows that differ.
     public private(set) var differences: [RowDifference] = []
@@ -90,7 +90,7 @@ public struct RowComparison: Sendable {
         }
     }
 
-    /// What differs. What the other backend does not say does not count.
+    /// The differences of two rows. A property that the other backend does not name does not count.
     private static func kinds(_ theirs: MovedRow, _ ours: MovedRow) -> [RowDifference.Kind] {
         var kinds: [RowDifference.Kind] = []
         if !theirs.columns.hasSameContent(as: ours.columns) { kinds.append(.columns) }

@@ -28,13 +28,14 @@ extension TablesBackend {
         if rows.isEmpty { return [] }
         try Self.check(rows, idKind, table)
         let move = Move(at: clock(), source: source, isInUse: isInUse)
-        return try await apart { storage in
+        return try await onStorageThread { storage in
             try Self.check(idKind, table, storage.table(table)?.options.idKind)
             return try storage.move(rows, into: table, creating: TableOptions(idKind: idKind), move)
         }
     }
 
-    /// What ``move(_:into:idKind:from:isInUse:)`` would do, after what it would have done before.
+    /// The outcomes that ``move(_:into:idKind:from:isInUse:)`` would have, after the moves that the
+    /// rehearsal has noted.
     public func rehearse(
         _ rows: [MovedRow], into table: TableName, idKind: IDKind, from source: MoveSource,
         _ rehearsal: inout MoveRehearsal
@@ -42,14 +43,14 @@ extension TablesBackend {
         if rows.isEmpty { return [] }
         try Self.check(rows, idKind, table)
         let ids = rows.map(\.itemID)
-        let (options, standings) = try await apart { storage in
-            (try storage.table(table)?.options, try storage.standing(of: ids, in: table))
+        let (options, knownRows) = try await onStorageThread { storage in
+            (try storage.table(table)?.options, try storage.knownRows(of: ids, in: table))
         }
         try Self.check(
             idKind, table, rehearsal.idKind(of: table, orFirst: options?.idKind ?? idKind))
         return rows.map {
             rehearsal.take(
-                $0, of: table, over: standings[$0.itemID] ?? Standing(), from: source,
+                $0, of: table, over: knownRows[$0.itemID] ?? KnownRow(), from: source,
                 deletesForGood: options?.softDelete == false)
         }
     }
@@ -62,12 +63,12 @@ extension TablesBackend {
 
     /// Whether there is a table.
     public func has(_ table: TableName) async throws -> Bool {
-        try await apart { try $0.table(table) != nil }
+        try await onStorageThread { try $0.table(table) != nil }
     }
 
     /// Whether a table keeps nothing of a deleted row.
     public func deletesForGood(_ table: TableName) async throws -> Bool {
-        try await apart { try $0.table(table)?.options.softDelete == false }
+        try await onStorageThread { try $0.table(table)?.options.softDelete == false }
     }
 
     private static func check(
@@ -96,13 +97,13 @@ extension TablesBackend {
     public func storedRows(
         in table: TableName, after id: String, limit: Int
     ) async throws -> [MovedRow] {
-        try await apart { storage in
+        try await onStorageThread { storage in
             let rows = try storage.rows(in: table, after: id, limit: limit)
             let ids = rows.map { ItemID(stored: $0.id, kind: .string) }
-            let standings = try storage.standing(of: ids, in: table)
+            let knownRows = try storage.knownRows(of: ids, in: table)
             return zip(rows, ids).map { row, id in
-                let standing = Standing(row: row, arrival: standings[id]?.arrival)
-                let own = standing.isUntouched ? standing.arrival?.updatedAt : nil
+                let knownRow = KnownRow(row: row, arrival: knownRows[id]?.arrival)
+                let own = knownRow.isUntouched ? knownRow.arrival?.updatedAt : nil
                 return MovedRow(
                     id: row.id, columns: row.columns, createdAt: row.createdAt,
                     updatedAt: own ?? row.updatedAt, version: row.version, deleted: row.deleted)
@@ -111,19 +112,19 @@ extension TablesBackend {
     }
 }
 
-/// What a move that is only tried would have written so far.
+/// The rows that a move which is only tried would have written so far.
 public struct MoveRehearsal: Sendable {
     private struct Place: Hashable {
         let table: String
         let id: ItemID
     }
-    private var standings: [Place: Standing] = [:]
+    private var knownRows: [Place: KnownRow] = [:]
     private var idKinds: [String: IDKind] = [:]
 
     /// Nothing was tried yet.
     public init() {}
 
-    /// What the ids of a table are: a table that is not there is made with its first rows.
+    /// The kind of a table's ids. A table that does not exist gets the kind of its first rows.
     mutating func idKind(of table: TableName, orFirst kind: IDKind) -> IDKind {
         let known = idKinds[table.key] ?? kind
         idKinds[table.key] = known
@@ -131,16 +132,16 @@ public struct MoveRehearsal: Sendable {
     }
 
     mutating func take(
-        _ row: MovedRow, of table: TableName, over stored: Standing, from source: MoveSource,
+        _ row: MovedRow, of table: TableName, over stored: KnownRow, from source: MoveSource,
         deletesForGood: Bool
     ) -> MoveOutcome {
         let place = Place(table: table.key, id: row.itemID)
-        let standing = standings[place] ?? stored
-        let outcome = MoveOutcome.decide(row, over: standing, from: source)
+        let knownRow = knownRows[place] ?? stored
+        let outcome = MoveOutcome.decide(row, over: knownRow, from: source)
         if outcome.isWritten {
             // What is decided next does not depend on the stamp that the row gets here.
             let stamp = row.updatedAt ?? .earliest
-            standings[place] = Standing(
+            knownRows[place] = KnownRow(
                 Moving.Placed(
                     row: row, createdAt: row.createdAt ?? stamp, stamp: stamp,
                     isKept: !(row.deleted && deletesForGood)))

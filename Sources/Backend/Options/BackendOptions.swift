@@ -2,12 +2,12 @@ public import TablesProtocol
 
 /// Everything about a backend that a command line or a test chooses.
 public struct BackendOptions: Sendable, Hashable {
-    /// What a list of a table that does not exist answers.
+    /// The answer to a list of a table that does not exist.
     public enum UnknownTable: String, Sendable, Hashable, CaseIterable {
         case empty, notFound
     }
 
-    /// How `updatedAt` moves.
+    /// The rule for the next `updatedAt`.
     public enum Stamps: Sendable, Hashable {
         /// Milliseconds, strictly increasing in each table.
         case increasing
@@ -19,7 +19,7 @@ public struct BackendOptions: Sendable, Hashable {
         case none
     }
 
-    /// What versions look like.
+    /// The form of versions.
     public enum Versions: String, Sendable, Hashable, CaseIterable {
         /// Base64 of a decimal counter of each row.
         case counter
@@ -27,7 +27,7 @@ public struct BackendOptions: Sendable, Hashable {
         case random
     }
 
-    /// Which tokens are good.
+    /// The tokens that are accepted.
     public enum Tokens: Sendable, Hashable {
         case any
         case only(Set<String>)
@@ -38,34 +38,37 @@ public struct BackendOptions: Sendable, Hashable {
         case verified
     }
 
-    /// Which server to answer like.
+    /// The server whose answers it gives.
     public var flavour: BackendFlavour
     /// The tables that exist from the start, by name.
     public var tables: [TableName: TableOptions]
-    /// What a table is like that a write creates; nil when writes do not create tables.
+    /// The options of a table that a write creates; nil when writes create no tables.
     public var dynamicTable: TableOptions?
-    /// What a list of an unknown table answers.
+    /// The answer to a list of an unknown table.
     public var unknownTable: UnknownTable
     /// Whether `PUT` replaces items on a second generation backend.
     public var allowsPut: Bool
-    /// Rows in one answer; nil for what the flavour does.
+    /// The most rows in one answer; nil for the flavour's number.
     public var pageRows: Int?
     /// The highest `$top`; nil for what the flavour does.
     public var maxTop: Int?
-    /// How `updatedAt` moves.
+    /// The rule for the next `updatedAt`.
     public var stamps: Stamps
-    /// What versions look like.
+    /// The form of versions.
     public var versions: Versions
     /// The key that first generation clients must send; nil for none.
     public var applicationKey: String?
-    /// Which tokens in `X-ZUMO-AUTH` or `Authorization` are good; others are answered 401.
+    /// The tokens in `X-ZUMO-AUTH` or `Authorization` that are accepted; others are answered 401.
     public var tokens: Tokens
     /// Whether `/-/faults` and `/-/effects` are served.
     public var servesFaults: Bool
     /// Whether `/-/livez`, `/-/readyz` and `/-/metrics` are served.
     public var servesHealth: Bool
-    /// How many requests a second are taken; others are answered 429. Nil takes all.
+    /// The most requests a second that are taken; others are answered 429. Nil takes all.
     public var requestsPerSecond: Int?
+    /// The beginning of `Link`, `nextLink` and `Location`; nil for the address that the request was sent
+    /// to.
+    public var publicAddress: PublicAddress?
 
     /// A backend whose tables come into being with the first write; the express flavour has only
     /// those that are put into ``tables``.
@@ -84,20 +87,21 @@ public struct BackendOptions: Sendable, Hashable {
         servesFaults = false
         servesHealth = false
         requestsPerSecond = nil
+        publicAddress = nil
     }
 
-    /// What a table is like, whether it exists or a write would make it; nil when neither.
+    /// The options of a table that exists or that a write would create; nil when neither.
     func table(_ name: TableName) -> TableOptions? { tables[name] ?? dynamicTable }
 }
 
-/// What one table of the backend is like.
+/// The options of one table of the backend.
 public struct TableOptions: Sendable, Hashable {
-    /// What a column of a table with declared columns holds.
+    /// The type of a declared column.
     public enum ColumnType: String, Sendable, Hashable {
         case string, boolean, number
     }
 
-    /// What can be done with a table, as the Node server names it.
+    /// An operation on a table, as the Node server names it.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         case read, insert, update, delete, undelete
     }
@@ -106,7 +110,7 @@ public struct TableOptions: Sendable, Hashable {
     public struct Column: Sendable, Hashable {
         /// Its name.
         public var name: String
-        /// What it holds.
+        /// The type of its values.
         public var type: ColumnType
 
         /// Declares a column.
@@ -125,9 +129,9 @@ public struct TableOptions: Sendable, Hashable {
     public var needsSignIn: Bool
     /// The columns that are known from the start (Node flavour: rows show them as null).
     public var columns: [Column]
-    /// What is answered 405.
+    /// The operations that are answered 405.
     public var disabled: Set<Operation>
-    /// What only users may do, where tokens are verified.
+    /// The operations that only users may do, where tokens are verified.
     public var signedIn: Set<Operation>
     /// The column that holds the user's id, where tokens are verified and each user has items of their own;
     /// nil where all see all.
@@ -148,7 +152,7 @@ public struct TableOptions: Sendable, Hashable {
         self.ownerColumn = ownerColumn
     }
 
-    /// A table of which nothing else is said: one that deletes softly, but for good in the express
+    /// The options of a table unless they are set: one that deletes softly, but for good in the express
     /// flavour, as that server does where `softDelete` is not set.
     public static func standard(of flavour: BackendFlavour) -> TableOptions {
         TableOptions(softDelete: flavour != .express)

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Which real server the backend answers like.
+/// The real server whose answers the backend gives.
 public enum BackendFlavour: String, Sendable, Hashable, CaseIterable {
     /// First generation: `__` properties on request, integer-id tables, application key.
     case mobileServices = "1"
@@ -19,21 +19,21 @@ public enum BackendFlavour: String, Sendable, Hashable, CaseIterable {
     case toolkit = "3-toolkit"
 }
 
-/// How a flavour decides where the real servers differ. One value for each flavour, below.
+/// The rules of a flavour where the real servers differ. There is one value for each flavour, below.
 struct Profile: Sendable {
-    /// What the `ZUMO-API-VERSION` of a request must be.
+    /// The `ZUMO-API-VERSION` that a request must have.
     enum APIVersion: Sendable { case free, second, secondOrThird, absent }
-    /// How a client brings a deleted item back, and the status of the answer.
+    /// The request by which a client restores a deleted item, and the status of the answer.
     enum Undelete: Sendable, Equatable { case post(status: Int), patch, put }
-    /// What a read or a write of a deleted item by its id gives, unless deleted ones are included.
+    /// The answer to a read or a write of a deleted item by its id, unless deleted ones are included.
     enum Deleted: Sendable { case missing, gone, found, conflict }
-    /// What an insert of an id that exists answers with its 409.
+    /// The body of the 409 to an insert of an id that exists.
     enum Duplicate: Sendable { case sentItem, storedItem, error }
-    /// What system properties in a body do.
+    /// The effect of system properties in a body.
     enum Reserved: Sendable { case refused, dropped }
     /// The shape of an error body.
     enum ErrorShape: Sendable { case error, codeAndError, message, problem, empty }
-    /// How an answer says that more rows follow.
+    /// The way in which an answer says that more rows follow.
     enum NextPage: Sendable { case none, link, nodeLink, nextLink, nextQuery }
 
     var flavour: BackendFlavour
@@ -63,6 +63,16 @@ struct Profile: Sendable {
 
     /// Whether each user has items of their own in a table that needs a sign-in.
     var separatesUsers: Bool { flavour != .express }
+
+    /// Whether a user's column has the name of the id or of a system column of the flavour. Clients of it
+    /// neither see nor replace such a column, which came from a backend of another one (decision 0184).
+    /// - Parameter idKind: the kind of the ids of its table.
+    func hides(_ column: String, _ idKind: IDKind) -> Bool {
+        if ExactName(lowercasing: column).text == "id" { return true }
+        // A first generation table with integer ids has no system columns.
+        if generation == .mobileServices, idKind == .integer { return false }
+        return SystemProperty(named: column, in: generation) != nil
+    }
 }
 
 extension Profile {

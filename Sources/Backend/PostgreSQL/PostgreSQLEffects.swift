@@ -37,7 +37,7 @@ enum PostgreSQLEffects {
         ).isEmpty
     }
 
-    /// Whether a table had any.
+    /// Whether a table had any effect.
     static func has(_ connection: PostgreSQLConnection, _ table: TableName) throws -> Bool {
         try !connection.run(
             "SELECT 1 FROM effects WHERE folded = $1::text LIMIT 1", [.text(table.key)]
@@ -62,7 +62,7 @@ enum PostgreSQLEffects {
         }
     }
 
-    /// How many effects an item had.
+    /// The number of effects on an item.
     static func count(
         _ connection: PostgreSQLConnection, _ table: TableName, _ id: String
     ) throws -> Int {

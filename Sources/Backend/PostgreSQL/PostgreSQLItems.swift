@@ -3,10 +3,12 @@ import TablesProtocol
 
 /// The rows in PostgreSQL.
 enum PostgreSQLItems {
-    /// What a row is read from, in its order.
-    static let places = "id, columns, created_ticks, stamp_ticks, version, deleted"
+    /// The columns that a row is read from, in this order.
+    static let selectedColumns = "id, columns, created_ticks, stamp_ticks, version, deleted"
+    /// The number of ``selectedColumns``: the place of a further column.
+    static let columnCount = 6
 
-    /// A row of the places.
+    /// A row of the selected columns.
     static func row(_ row: PostgreSQLRow) throws -> Row {
         Row(
             id: try row.text(0), columns: Columns(stored: try row.text(1)),
@@ -15,11 +17,11 @@ enum PostgreSQLItems {
             deleted: try row.boolean(5))
     }
 
-    /// Where versions come from that a write does not name: decimal numbers in base64.
+    /// The source of versions that a write does not name. They are decimal numbers in base64.
     enum Versions: Sendable {
         /// Numbers that the database gives once, so that no version of a removed row comes again.
         case ofDatabase
-        /// How often the row was written, as the captured servers count.
+        /// The number of writes of the row, as the captured servers count.
         case ofRow
 
         /// The version of a row that was written `revision` times.
@@ -41,7 +43,7 @@ enum PostgreSQLItems {
         if id.utf8.contains(0) { return nil }
         return try connection.run(
             """
-            SELECT \(places) FROM items
+            SELECT \(selectedColumns) FROM items
             WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) AND id = $2::text
             """, [.text(table.key), .text(id)]
         ).first.map(row)
@@ -51,7 +53,7 @@ enum PostgreSQLItems {
     static func all(_ connection: PostgreSQLConnection, _ table: TableName) throws -> [Row] {
         try connection.run(
             """
-            SELECT \(places) FROM items
+            SELECT \(selectedColumns) FROM items
             WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) ORDER BY id
             """, [.text(table.key)]
         ).map(row)
@@ -69,7 +71,7 @@ enum PostgreSQLItems {
               stamp, stamp_ticks, version, deleted)
             VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
               $6::bigint, $7::bigint, coalesce($8::text, \(versions.next("1"))), $9::boolean)
-            RETURNING \(places)
+            RETURNING \(selectedColumns)
             """,
             [
                 .integer(table.key), .text(id), .text(new.columns.text), .text(content.values),
@@ -92,7 +94,7 @@ enum PostgreSQLItems {
               deleted = $9::boolean, stamp = $10::bigint, stamp_ticks = $11::bigint,
               revision = revision + 1,
               version = coalesce($12::text, \(versions.next("revision + 1")))
-            WHERE \(isAsRead) RETURNING \(places)
+            WHERE \(isAsRead) RETURNING \(selectedColumns)
             """,
             values(table, change.old) + [
                 .text(change.columns.text), .text(content.values), PostgreSQLValue(content.moments),

@@ -4,14 +4,14 @@ import TablesProtocol
 
 /// A query on PostgreSQL.
 ///
-/// Where PostgreSQL has not the means for a part of it, the rows that it cannot rule out are copied into
-/// a temporary database of SQLite, which has all functions, and are asked there.
+/// If PostgreSQL cannot evaluate a part of the condition, the rows that it cannot rule out are copied
+/// into a temporary database of SQLite, which has all functions, and the list is run there.
 struct PostgreSQLList {
     private let query: RowQuery
     private let record: TableRecord
     private let compiler: PostgreSQLCompiler
-    /// What rows of the table have to be before the client's condition looks at them: within the scope, and
-    /// not deleted, where tombstones are left out.
+    /// The condition for rows that the client's condition may look at: within the scope, and not deleted
+    /// where tombstones are left out.
     private let base: SQLFragment
     private let scope: SQLFragment?
 
@@ -44,7 +44,7 @@ struct PostgreSQLList {
         guard let condition, let order else { return try rowsFromCopy(connection, until: end) }
         let page = SQLFragment(
             """
-            SELECT \(PostgreSQLItems.places) FROM items WHERE \(condition.text)
+            SELECT \(PostgreSQLItems.selectedColumns) FROM items WHERE \(condition.text)
             ORDER BY \(order.text) LIMIT ?::bigint OFFSET ?::bigint
             """,
             condition.arguments + order.arguments
@@ -58,7 +58,8 @@ struct PostgreSQLList {
         return RowList(rows: rows, count: Int(try counts.first?.integer(0) ?? 0))
     }
 
-    /// What the rows of the answer are, in PostgreSQL's words.
+    /// The condition for the rows of the answer, in PostgreSQL's SQL; nil where PostgreSQL cannot judge
+    /// the client's condition.
     var condition: SQLFragment? {
         guard let condition = query.filter?.condition else { return base }
         return compiler.filter(condition).map { base.and(withinScope($0)) }
@@ -78,7 +79,7 @@ struct PostgreSQLList {
             ? SQLFragment("position") : compiler.ordering(query.orderBy)
     }
 
-    /// Has the server end the transaction's statements at a moment.
+    /// Makes the server end the transaction's statements at a moment.
     /// - Throws: ``TooMuchWork`` where it has come.
     static func endStatements(
         _ connection: PostgreSQLConnection, at end: Duration
@@ -88,7 +89,7 @@ struct PostgreSQLList {
         try connection.run(script: "SET LOCAL statement_timeout = \(Int(left))")
     }
 
-    /// Asks a copy of all rows that may be in the answer.
+    /// Lists from a copy of all rows that may be in the answer.
     private func rowsFromCopy(
         _ connection: PostgreSQLConnection, until end: Duration
     ) throws -> RowList {
@@ -98,21 +99,22 @@ struct PostgreSQLList {
         let candidates = necessary.map { base.and($0) } ?? base
         let select = SQLFragment(
             """
-            DECLARE candidates CURSOR FOR SELECT \(PostgreSQLItems.places), position FROM items
+            DECLARE candidates CURSOR FOR SELECT \(PostgreSQLItems.selectedColumns), position FROM items
             WHERE \(candidates.text)
             """, candidates.arguments)
         try connection.run(select)
         let fetch = "FETCH \(Limits.copiedRows) FROM candidates"
         return try copy.transaction(.immediate) { sqlite in
-            try Schema.create(sqlite)
-            try Tables.copy(sqlite, record)
+            try SQLiteSchema.create(sqlite)
+            try SQLiteTables.copy(sqlite, record)
             while true {
                 try Self.endStatements(connection, at: end)
                 let rows = try connection.run(fetch, keep: false)
                 if rows.isEmpty { break }
                 for row in rows {
-                    try Items.copy(
-                        sqlite, record, PostgreSQLItems.row(row), position: row.integer(6))
+                    try SQLiteItems.copy(
+                        sqlite, record, PostgreSQLItems.row(row),
+                        position: row.integer(PostgreSQLItems.columnCount))
                 }
             }
             try connection.run(script: "CLOSE candidates")

@@ -9,9 +9,11 @@ extension PostgreSQLRowStorage {
         let insertion: Insertion? = try self.write(to: table, creating: options, write) {
             (writing: inout Writing) in
             guard writing.record.table.add(write.newColumns) else { return nil }
-            let id = try row.id ?? writing.record.nextNumber()
-            if let old = try PostgreSQLItems.find(writing.connection, table, id) {
-                return .exists(old)
+            var id = try row.id ?? writing.record.nextNumber()
+            while let old = try PostgreSQLItems.find(writing.connection, table, id) {
+                guard row.id == nil else { return .exists(old) }
+                // The table had text ids before, and this number is one of them.
+                id = try writing.record.nextNumber()
             }
             let stamp = writing.record.nextStamp(write)
             let inserted = try PostgreSQLItems.insert(
@@ -85,8 +87,8 @@ extension PostgreSQLRowStorage {
         _ body: (inout Writing) throws -> Value?
     ) throws -> Value? {
         var inDoubt: InDoubt<Value>?
-        return try passing {
-            try pool.repeating { connection in
+        return try mappingTransientErrors {
+            try pool.retrying { connection in
                 var committing: InDoubt<Value>?
                 do {
                     let value = try connection.transaction(

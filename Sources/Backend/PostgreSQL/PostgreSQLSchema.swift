@@ -1,4 +1,5 @@
 import PostgreSQL
+import TablesProtocol
 
 /// The backend's schema in PostgreSQL, and its way from one version to the next.
 enum PostgreSQLSchema {
@@ -24,8 +25,11 @@ enum PostgreSQLSchema {
     static let lock: Int64 = 0x756E_6465_7273_7464
 
     /// Makes the schema what this program needs. Other nodes that start wait meanwhile, as long as it takes.
+    /// - Parameter start: the moment from which versions are counted; nil counts on from the last one.
     /// - Throws: ``NewerSchema`` where a newer program has been here.
-    static func migrate(_ pool: PostgreSQLPool, schema: String) throws {
+    static func migrate(
+        _ pool: PostgreSQLPool, schema: String, startedAt start: Instant? = nil
+    ) throws {
         // Tried once: a start without a server fails at once.
         try pool.withConnection { connection in
             try connection.transaction(.readCommitted, isLong: true) {
@@ -51,6 +55,7 @@ enum PostgreSQLSchema {
                         "INSERT INTO schema_version VALUES ($1::bigint)",
                         [.integer(Int64(place + 1))])
                 }
+                if let start { try PostgreSQLArrivals.beginVersions(connection, at: start) }
                 return .commit(())
             }
         }

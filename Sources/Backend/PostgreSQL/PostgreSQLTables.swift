@@ -3,7 +3,7 @@ import TablesProtocol
 
 /// The tables in PostgreSQL.
 enum PostgreSQLTables {
-    private static let places = """
+    private static let select = """
         SELECT key, name, soft_delete, id_kind, needs_sign_in, declared_columns, seen_columns,
           last_stamp, last_number
         FROM tables WHERE folded = $1::text
@@ -11,12 +11,13 @@ enum PostgreSQLTables {
 
     /// The table with this name in any case; nil when there is none.
     static func find(_ connection: PostgreSQLConnection, _ name: TableName) throws -> TableRecord? {
-        try connection.run(places, [.text(name.key)]).first.map { try record($0, name) }
+        try connection.run(select, [.text(name.key)]).first.map { try record($0, name) }
     }
 
-    /// The same, and no other transaction gives a stamp or a number in the table before this one ends.
+    /// The same with a lock: no other transaction gives a stamp or a number in the table before this one
+    /// ends.
     static func lock(_ connection: PostgreSQLConnection, _ name: TableName) throws -> TableRecord? {
-        try connection.run(places + " FOR UPDATE", [.text(name.key)]).first.map {
+        try connection.run(select + " FOR UPDATE", [.text(name.key)]).first.map {
             try record($0, name)
         }
     }

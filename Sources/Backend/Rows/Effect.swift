@@ -1,8 +1,9 @@
 public import TablesProtocol
 
-/// One write that took effect: what the tests' oracle counts.
+/// One write that took effect. The log of effects shows whether a commit whose answer was lost took
+/// effect, and tests count by it.
 public struct Effect: Sendable, Hashable {
-    /// What was done.
+    /// The kind of the write.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case insert, update, replace, delete, undelete
     }
@@ -13,13 +14,13 @@ public struct Effect: Sendable, Hashable {
     public var table: String
     /// The item's id.
     public var itemID: String
-    /// What was done.
+    /// The kind of the write.
     public var kind: Kind
     /// The method of the request.
     public var method: String
     /// The `Idempotency-Key` that came with the request. It is only recorded: like the real servers,
     /// the backend never recognises a repeated request by it.
     public var idempotencyKey: String?
-    /// When, by the backend's clock.
+    /// The time of the write, by the backend's clock.
     public var at: Instant
 }

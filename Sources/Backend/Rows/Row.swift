@@ -6,11 +6,11 @@ package struct Row: Sendable, Hashable {
     var id: String
     /// The user's columns.
     var columns: Columns
-    /// When it was inserted.
+    /// The time of its insert.
     var createdAt: Instant
-    /// When it last changed.
+    /// The time of its last change.
     var updatedAt: Instant
-    /// What clients compare, base64.
+    /// The version that clients compare, in base64.
     var version: String
     /// Whether it is softly deleted.
     var deleted: Bool
@@ -22,13 +22,13 @@ package struct NewRow: Sendable {
     var id: String?
     /// The user's columns.
     var columns: Columns
-    /// Whether it begins as a tombstone.
+    /// Whether it is inserted as a deleted row.
     var deleted = false
     /// Its version; nil for the storage's own.
     var version: String?
 }
 
-/// What came of an insert.
+/// The result of an insert.
 package enum Insertion: Sendable, Hashable {
     case inserted(Row)
     /// A row with this id is there, deleted or not. Nothing was written.
@@ -37,7 +37,7 @@ package enum Insertion: Sendable, Hashable {
     case overtaken
 }
 
-/// What a row becomes.
+/// A change of a row.
 package struct RowChange: Sendable {
     /// The row as it was read. It is changed only when it still is so.
     var old: Row
@@ -49,11 +49,11 @@ package struct RowChange: Sendable {
     var version: String?
 }
 
-/// What is the same for all rows of one write.
+/// The values that all rows of one write share.
 package struct Write: Sendable {
-    /// When, by the backend's clock.
+    /// The time of the write, by the backend's clock.
     var at: Instant
-    /// How `updatedAt` moves on from the table's last one.
+    /// The rule for the next `updatedAt` after the table's last one.
     var stamps: BackendOptions.Stamps
     /// Columns that the table gets with it.
     var newColumns: [TableOptions.Column] = []
@@ -61,7 +61,7 @@ package struct Write: Sendable {
     var method: String
     /// The `Idempotency-Key` of the request, for the effect.
     var idempotencyKey: String?
-    /// Whether it is committed. What is not is rolled back at its end, and answered as if it had been: the
-    /// fault ``FaultRule/Kind/pretend``.
+    /// Whether it is committed. False rolls it back at its end and answers as if it had been committed,
+    /// for the fault ``FaultRule/Kind/pretend``.
     var isKept = true
 }

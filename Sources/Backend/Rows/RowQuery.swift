@@ -1,8 +1,8 @@
 import TablesProtocol
 
-/// Which rows of a table, and in which order.
+/// A query for rows of a table, in an order.
 package struct RowQuery: Sendable {
-    /// In which order rows are that no term tells apart.
+    /// The order of rows that are equal in all terms of `orderBy`.
     enum LastOrder: Sendable {
         case id
         /// The order of the inserts, where there is no term at all.
@@ -11,33 +11,33 @@ package struct RowQuery: Sendable {
 
     /// The table. One that is not there has no rows.
     var table: TableName
-    /// What holds for them; nil for all.
+    /// The filter; nil selects every row.
     var filter: RowFilter?
     /// The terms of their order.
     var orderBy: [Ordering] = []
     /// The order of rows that the terms leave equal.
     var lastOrder = LastOrder.id
-    /// How many are left out.
+    /// The number of matching rows that are left out first.
     var skip = 0
-    /// How many there are at most after those.
+    /// The most rows of the answer, after those that are left out.
     var limit = Int.max
-    /// Whether tombstones are among them.
+    /// Whether deleted rows are included.
     var includesDeleted = false
-    /// Whether all that match are counted.
+    /// Whether the answer has the number of all matching rows.
     var counts = false
-    /// What comparisons with null are.
+    /// The result of a comparison with null.
     var nulls = NullComparison.unknown
-    /// Whether `updatedAt` is compared to 100 ns, and else to milliseconds.
+    /// True compares `updatedAt` to 100 ns, false to milliseconds.
     var isExact = false
-    /// The instant that `now()` is.
+    /// The value of the function `now()`.
     var now: Instant
 }
 
-/// What holds for the rows of a query.
+/// The filter of a query.
 struct RowFilter: Sendable {
-    /// What a row has to be before the client's condition may look at it, such as the user's own. The time
-    /// that a condition takes tells what is in a row, so a storage evaluates it for no other row
-    /// (decision 0166). Nil for all rows.
+    /// The condition that selects the rows a client may see, such as those of the user; nil for all
+    /// rows. A storage evaluates the client's condition only for these rows, because the time that a
+    /// condition takes tells what is in a row (decision 0166).
     var scope: Expression?
     /// The client's condition; nil where all rows of the scope are meant.
     var condition: Expression?
@@ -73,6 +73,6 @@ extension Expression {
 package struct RowList: Sendable, Hashable {
     /// The rows after those left out, at most as many as the limit.
     var rows: [Row] = []
-    /// How many match regardless of skip and limit; nil when not asked for.
+    /// The number of matching rows regardless of skip and limit; nil when it was not asked for.
     var count: Int?
 }

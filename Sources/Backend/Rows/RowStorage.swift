@@ -1,6 +1,6 @@
 package import TablesProtocol
 
-/// Where a backend keeps its rows: the seam between the serving part and a database.
+/// Keeps the rows of a backend. It is the seam between the serving part and a database.
 ///
 /// Values go in and come out, never a connection or SQL. Each call is one transaction.
 ///
@@ -11,10 +11,10 @@ package import TablesProtocol
 ///
 /// A call holds its thread until the database has answered, so it never runs on Swift's cooperative pool.
 package protocol RowStorage: Sendable {
-    /// On which threads the calls run.
-    var place: CallPlace { get }
+    /// The threads on which the calls run.
+    var callThreads: CallThreads { get }
 
-    /// How the connections are used.
+    /// The use of the connections.
     var load: StorageLoad { get }
 
     /// Throws where the database does not answer now.
@@ -70,9 +70,9 @@ package protocol RowStorage: Sendable {
 
     // MARK: Moving in
 
-    /// What there is of ids; nothing of those that were never here.
+    /// The row, arrival and deletion known for each id; ids that were never stored are left out.
     @available(*, noasync)
-    func standing(of ids: [ItemID], in table: TableName) throws -> [ItemID: Standing]
+    func knownRows(of ids: [ItemID], in table: TableName) throws -> [ItemID: KnownRow]
 
     /// Takes rows of another backend, each as it was there, where ``MoveOutcome`` decides so. They are no
     /// effects. The same call again changes nothing.
@@ -94,7 +94,7 @@ package protocol RowStorage: Sendable {
     @available(*, noasync)
     func effects(after number: Int64, limit: Int) throws -> [Effect]
 
-    /// How many writes took effect on an item.
+    /// The number of writes that took effect on an item.
     @available(*, noasync)
     func effectCount(of id: String, in table: TableName) throws -> Int
 
@@ -113,8 +113,8 @@ package protocol RowStorage: Sendable {
     func endLogin(token: String) throws
 }
 
-/// On which threads the calls of a storage run.
-package enum CallPlace: Sendable {
+/// The threads on which the calls of a storage run.
+package enum CallThreads: Sendable {
     /// On the caller's: a call waits for the disk, and a read also for a free reader. A list takes at most
     /// ``Limits/listMilliseconds`` then.
     case callersThread

@@ -4,7 +4,7 @@ import TablesProtocol
 package struct StoredTable: Sendable, Hashable {
     /// Its name as first spelled.
     var name: TableName
-    /// What it is like.
+    /// The options of the table.
     var options: TableOptions
     /// The columns seen in writes, after the declared ones, in order.
     var seenColumns: [TableOptions.Column] = []
@@ -84,13 +84,16 @@ extension StoredTable {
             })
     }
 
-    /// Learns the columns of a row that comes from another backend, however many there are.
+    /// Learns the columns of a row that comes from another backend, however many there are. One whose name is
+    /// too long for a write stays in its row alone.
     /// - Returns: the columns in the known spellings.
     mutating func learn(_ columns: Columns) -> Columns {
         var known = columnsByKey
         for column in columns.all {
             let key = ExactName(lowercasing: column.name)
-            guard known[key] == nil, let type = ColumnRules.type(column.value) else { continue }
+            guard known[key] == nil, !ColumnRules.isTooLong(column.name),
+                let type = ColumnRules.type(column.value)
+            else { continue }
             let new = TableOptions.Column(column.name, type)
             known[key] = new
             seenColumns.append(new)

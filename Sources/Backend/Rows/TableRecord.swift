@@ -4,7 +4,7 @@ import TablesProtocol
 struct TableRecord: Sendable {
     /// The key in the database.
     var key: Int64
-    /// What the serving part sees of it.
+    /// The part of it that the serving part sees.
     var table: StoredTable
     /// The last `updatedAt` given, in ticks; 0 for none.
     var lastStamp: Int64

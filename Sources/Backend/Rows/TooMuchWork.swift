@@ -1,7 +1,7 @@
 /// A list takes more than ``Limits/listSteps`` or ``Limits/listMilliseconds`` in SQLite, or more than
 /// ``Limits/postgreSQLListMilliseconds`` in PostgreSQL. The same list would again.
 struct TooMuchWork: Error, CustomStringConvertible {
-    /// What the client can do.
+    /// The sentence for the client, with what it can do.
     let description = """
         This list needs more work than one may take. Ask for less at a time: fewer functions in the filter, \
         or a range of updatedAt.

@@ -21,7 +21,7 @@ final class ConnectionMeter: Sendable {
     /// - Parameter limit: how many connections there are at most.
     init(limit: Int) { self.limit = limit }
 
-    /// How they are used now, and were since the start.
+    /// The use of the connections now and since the start.
     var load: StorageLoad {
         state.withLock { state in
             StorageLoad(

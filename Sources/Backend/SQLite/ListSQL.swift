@@ -3,9 +3,9 @@ import TablesProtocol
 
 /// A query as SQL.
 struct ListSQL {
-    /// What follows `FROM`: the items and what holds for them.
+    /// The SQL after `FROM`: the items and their condition.
     let source: SQLFragment
-    private let places: String
+    private let selectedColumns: String
     private let order: SQLFragment
     private let counts: Bool
     private let skip: Int
@@ -35,7 +35,7 @@ struct ListSQL {
         order =
             query.lastOrder == .insertion && terms.isEmpty
             ? SQLFragment("position") : compiler.ordering(terms)
-        places = Items.places(isExact ? "plain" : "columns")
+        selectedColumns = SQLiteItems.selectedColumns(isExact ? "plain" : "columns")
         counts = query.counts
         skip = query.skip
         limit = query.limit
@@ -94,9 +94,10 @@ struct ListSQL {
     private func rows(_ connection: Connection) throws -> [Row] {
         try connection.all(
             """
-            SELECT \(places) FROM \(source.text) ORDER BY \(order.text) LIMIT ? OFFSET ?
+            SELECT \(selectedColumns) FROM \(source.text) ORDER BY \(order.text) LIMIT ? OFFSET ?
             """,
-            values(source.arguments + order.arguments) + [limit, skip], keep: false, Items.row)
+            values(source.arguments + order.arguments) + [limit, skip], keep: false, SQLiteItems.row
+        )
     }
 
     private func count(_ connection: Connection) throws -> Int {

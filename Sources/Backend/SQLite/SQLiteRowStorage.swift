@@ -7,23 +7,28 @@ package import TablesProtocol
 /// when it writes. A file is read on connections of their own, so that no read waits for a write or for
 /// another read; in memory there is the one connection.
 package final class SQLiteRowStorage: RowStorage {
-    package let place = CallPlace.callersThread
+    package let callThreads = CallThreads.callersThread
     /// Nil in memory. They close before the connection that writes: as the last one it empties the log.
     private let readers: ReaderPool?
     let connection: ConnectionQueue
     private let meter: ConnectionMeter
     /// Steps of SQLite's machine that a list may take.
     private let listSteps: Int
+    /// The least number that versions are counted from.
+    let firstVersion: Int64
 
     /// Opens the database.
     ///
-    /// - Parameter path: its file; nil keeps everything in memory.
+    /// - Parameters:
+    ///   - path: its file; nil keeps everything in memory.
+    ///   - start: now, where the database may be a restored backup: versions are counted from these
+    ///     milliseconds (decision 0181). Nil counts from 0.
     /// - Throws: SQLite's error when the file cannot be opened or is none of a backend.
-    package convenience init(at path: String? = nil) throws {
-        try self.init(at: path, listSteps: Limits.listSteps)
+    package convenience init(at path: String? = nil, startedAt start: Instant? = nil) throws {
+        try self.init(at: path, listSteps: Limits.listSteps, startedAt: start)
     }
 
-    init(at path: String?, listSteps: Int) throws {
+    init(at path: String?, listSteps: Int, startedAt start: Instant? = nil) throws {
         let functions = ScalarFunction.ofLists + [.countedVersion]
         if let path {
             connection = try ConnectionQueue.writer(path, functions: functions)
@@ -36,7 +41,11 @@ package final class SQLiteRowStorage: RowStorage {
         }
         meter = ConnectionMeter(limit: path == nil ? 1 : Limits.readers + 1)
         self.listSteps = listSteps
-        try connection.transaction(.immediate) { try Schema.create($0) }
+        firstVersion = try connection.transaction(.immediate) { connection in
+            try SQLiteSchema.create(connection)
+            guard let start else { return 0 }
+            return try SQLiteSchema.begin(connection, at: start)
+        }
     }
 
     /// All that a storage held at one moment.
@@ -81,7 +90,7 @@ package final class SQLiteRowStorage: RowStorage {
 
     /// Runs reads that see one moment.
     @available(*, noasync)
-    func readingOnce<T>(_ body: (Connection) throws -> T) throws -> T {
+    func inReadTransaction<T>(_ body: (Connection) throws -> T) throws -> T {
         try reading { connection in
             try connection.transaction(.deferred) { try body(connection) }
         }
@@ -111,14 +120,14 @@ extension SQLiteRowStorage {
     package func check() throws { _ = try effects(after: .max, limit: 1) }
 
     package func table(_ name: TableName) throws -> StoredTable? {
-        try reading { try Tables.find($0, name)?.table }
+        try reading { try SQLiteTables.find($0, name)?.table }
     }
 
     package func declare(_ name: TableName, _ options: TableOptions) throws {
         try writing { connection in
             try connection.transaction(.immediate) {
-                try Tables.declare(connection, name, options)
-                guard let record = try Tables.find(connection, name) else {
+                try SQLiteTables.declare(connection, name, options)
+                guard let record = try SQLiteTables.find(connection, name) else {
                     throw StorageError.damaged
                 }
                 let column = options.ownerColumn.map { record.table.spelling($0) }
@@ -128,18 +137,19 @@ extension SQLiteRowStorage {
     }
 
     package func rows(in table: TableName) throws -> [Row] {
-        try readingOnce { connection in
-            try Tables.find(connection, table).map { try Items.all(connection, $0) } ?? []
+        try inReadTransaction { connection in
+            try SQLiteTables.find(connection, table).map { try SQLiteItems.all(connection, $0) }
+                ?? []
         }
     }
 
     package func get(_ id: String, in table: TableName) throws -> Row? {
-        try reading { try Items.find($0, in: table, id) }
+        try reading { try SQLiteItems.find($0, in: table, id) }
     }
 
     package func list(_ query: RowQuery) throws -> RowList {
-        try readingOnce { connection in
-            guard let table = try Tables.find(connection, query.table) else {
+        try inReadTransaction { connection in
+            guard let table = try SQLiteTables.find(connection, query.table) else {
                 return RowList(count: query.counts ? 0 : nil)
             }
             return try ListSQL(query, table).list(connection, steps: listSteps)
@@ -147,11 +157,11 @@ extension SQLiteRowStorage {
     }
 
     package func effects(after number: Int64, limit: Int) throws -> [Effect] {
-        try reading { try Effects.list($0, after: number, limit: limit) }
+        try reading { try SQLiteEffects.list($0, after: number, limit: limit) }
     }
 
     package func effectCount(of id: String, in table: TableName) throws -> Int {
-        try reading { try Effects.count($0, table, id) }
+        try reading { try SQLiteEffects.count($0, table, id) }
     }
 
     package func keepLogin(token: String, user: String) throws {

@@ -2,9 +2,9 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// A request taken apart: split first, each part decoded once.
+/// A parsed request: it is split first, and each part is decoded once.
 struct Call: Sendable {
-    /// What a path means.
+    /// The meaning of a path.
     enum Route: Sendable, Hashable {
         case table(TableName)
         case item(TableName, String)
@@ -15,11 +15,11 @@ struct Call: Sendable {
 
     /// The request.
     var request: Request
-    /// What its path means.
+    /// The meaning of its path.
     var route: Route
     /// The pairs of the query in their order.
     var parameters: [Parameter]
-    /// Who sent it, where tokens are verified.
+    /// The sender, where tokens are verified.
     var sender = Sender.anonymous
 
     /// One pair of the query, decoded.
@@ -28,12 +28,11 @@ struct Call: Sendable {
         var value: String
     }
 
-    /// Takes a request apart.
+    /// Parses a request.
     init(_ request: Request) {
         self.request = request
         route = Self.route(request.path)
-        // A second question mark separates pairs too: one SDK writes it so.
-        parameters = (request.query ?? "").split { $0 == "&" || $0 == "?" }.map { pair in
+        parameters = QueryParameter.rawPairs(request.query ?? "").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return Parameter(
                 name: PercentCoding.decodeLeniently(parts[0], plusIsSpace: true),
@@ -53,7 +52,7 @@ struct Call: Sendable {
     /// The method.
     var method: HTTPRequest.Method { request.head.method }
 
-    /// What the Content-Type says; nil without one.
+    /// The media type of the Content-Type field; nil without one.
     var mediaType: MediaType? { field(.contentType).map(MediaType.init) }
 
     /// The table that it is about; nil for every other path.

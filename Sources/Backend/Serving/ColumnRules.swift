@@ -1,12 +1,12 @@
 import TablesProtocol
 
-/// What the columns of a write become when they are stored.
+/// The rules that turn the columns of a write into stored ones.
 struct ColumnRules {
     /// The columns known so far, by their names in lower case.
     private var known: [ExactName: TableOptions.Column]
-    /// Whether no others can be added.
+    /// Whether the table takes no further columns.
     let isFixed: Bool
-    /// How the flavour decides.
+    /// The rules of the flavour.
     let profile: Profile
     /// The columns that this write adds to the table.
     private(set) var new: [TableOptions.Column] = []
@@ -32,6 +32,8 @@ struct ColumnRules {
                 guard profile.flavour == .dotnet else { continue }
                 throw Refusal(400, "Could not find member '\(column.name)' on the object.")
             }
+            // Each request reads the names of all columns of its table.
+            if old == nil, Self.isTooLong(column.name) { throw Refusal.longColumnName }
             guard let type = old?.type ?? Self.type(column.value) else {
                 if profile.flavour == .mobileServices {
                     throw Refusal(
@@ -61,10 +63,15 @@ struct ColumnRules {
     /// The first generation's sentence about the name of a column.
     static func notIdentifier(_ name: String) -> String { invalidIdentifier("'\(name)'") }
 
-    /// Whether servers in JavaScript take the name for a column's.
+    /// Whether servers in JavaScript allow the name for a column.
     static func isIdentifier(_ name: String) -> Bool {
         name.utf8.count <= Limits.columnNameCharacters && TableName(name) != nil
             && !name.utf8.contains(UInt8(ascii: "-"))
+    }
+
+    /// Whether a name is longer than that of a column may be.
+    static func isTooLong(_ name: String) -> Bool {
+        name.utf16.count > Limits.columnNameCharacters
     }
 
     private func refusal(_ column: Columns.Column) -> Refusal? {
@@ -150,38 +157,5 @@ extension Columns {
         let (sum, isTooBig) = milliseconds.addingReportingOverflow(offset)
         let instant = Instant(milliseconds: sum)
         return isTooBig || instant.milliseconds != sum ? nil : instant
-    }
-}
-
-/// Numbers as a server in JavaScript reads them and gives them back: every number is a binary double
-/// there, so `9007199254740993` comes back as `9007199254740992`. Only the flavours of servers in
-/// JavaScript lose digits so.
-enum ScriptNumber {
-    /// The number as JavaScript writes it.
-    static func text(_ number: JSONNumber) -> JSONText {
-        guard let value = Double(number.text), value.isFinite else { return .null }
-        if value == value.rounded(), value.magnitude < 0x1p63 { return .integer(Int64(value)) }
-        return (try? JSONText(validating: "\(value)")) ?? .null
-    }
-
-    /// What `Number(text)` gives; nil for what is no number.
-    static func value(_ text: String) -> Double? {
-        let trimmed = text.filter { !$0.isWhitespace }
-        let isPlain = trimmed.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
-        return trimmed.isEmpty ? 0 : isPlain ? Double(trimmed) : nil
-    }
-
-    /// What `parseInt(text, 10)` gives: the digits that the text begins with; nil without any.
-    static func leading(_ text: String) -> Int? {
-        let trimmed = text.drop { $0.isWhitespace }
-        let sign = trimmed.prefix { $0 == "-" || $0 == "+" }.prefix(1)
-        let digits = trimmed.dropFirst(sign.count).prefix { ("0"..."9").contains($0) }
-        return Int("\(sign)\(digits)")
-    }
-
-    /// The whole number that both readings agree on: the first generation takes nothing else.
-    static func whole(_ text: String) -> Int? {
-        guard let number = leading(text), value(text) == Double(number) else { return nil }
-        return number
     }
 }

@@ -74,7 +74,7 @@ struct ListQuery {
         return names
     }
 
-    /// What the client asks about a row.
+    /// The client's expressions over a row: those of the order and the filter's condition.
     private var expressions: [Expression] {
         orderBy.map(\.expression) + [filter?.condition].compactMap { $0 }
     }

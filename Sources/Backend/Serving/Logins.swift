@@ -63,7 +63,7 @@ extension TablesBackend {
             body: Array(answer.text.utf8))
     }
 
-    /// A token in the form of a JWT. What makes it good is that it was handed out, not its signature.
+    /// A token in the form of a JWT. It is accepted because it was handed out, not for its signature.
     private func newToken(_ user: String, provider: String) -> String {
         let head = JSONValue.object([.init("alg", .string("HS256")), .init("typ", .string("JWT"))])
         let claims = JSONValue.object([

@@ -4,7 +4,7 @@ import TablesProtocol
 
 /// Why a request is refused, in the words and the form that the flavour gives it.
 struct Refusal: Error, Sendable, Hashable {
-    /// What the body is.
+    /// The kind of the body.
     enum Form: Sendable, Hashable {
         /// The flavour's error body around the message.
         case error
@@ -24,7 +24,7 @@ struct Refusal: Error, Sendable, Hashable {
     var status: Int
     /// The sentence.
     var message: String
-    /// What the body is.
+    /// The kind of the body.
     var form: Form
     /// The `Allow` field, where the method was refused.
     var allow: String?
@@ -39,7 +39,7 @@ struct Refusal: Error, Sendable, Hashable {
     }
 }
 
-extension Exchange {
+extension TableRequest {
     /// No such path.
     var noRoute: Refusal { .noRoute(call, profile) }
 
@@ -87,6 +87,12 @@ extension Refusal {
     static let tooManyColumns = Refusal(
         400, "A table has at most \(Limits.columnsOfTable) columns. Send fewer new ones.")
 
+    /// A write would give a table a column with a longer name than SQL Server takes.
+    static let longColumnName = Refusal(
+        400,
+        "The name of a column has at most \(Limits.columnNameCharacters) characters. Send a"
+            + " shorter one.")
+
     /// A body that is compressed, or in another charset: its bytes are no JSON.
     static let encodedBody = Refusal(
         415, "Send the body as JSON in UTF-8, without a Content-Encoding.")
@@ -96,7 +102,7 @@ extension Refusal {
     static let failed = Refusal(
         500, "The backend failed. Ask its operator to look into the reason.")
 
-    /// A token that is not good.
+    /// A token that is not accepted.
     static func badToken(_ profile: Profile) -> Refusal {
         profile.isNode
             ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
@@ -112,7 +118,7 @@ extension Refusal {
 }
 
 extension TableOptions.Operation {
-    /// What a method does to a table or an item; nil when it is none of these.
+    /// The operation that a method asks for on a table or an item; nil when it is none of these.
     init?(_ method: HTTPRequest.Method, onItem: Bool) {
         switch method {
         case .get, .head: self = .read

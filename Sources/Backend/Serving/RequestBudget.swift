@@ -1,7 +1,8 @@
 package import TablesProtocol
 
-/// How many requests a second a backend takes: a token bucket. It refuses a request before that costs
-/// anything, and says when to return, so that clients that were away together do not all return at once.
+/// Limits the requests that a backend takes in a second: a token bucket. It refuses a request before
+/// that costs anything, and says when to return, so that clients that were away together do not all
+/// return at once.
 ///
 /// 1. Permits come at the rate. Unused ones are kept, at most those of ``Limits/budgetBurstMilliseconds``.
 /// 2. A request takes one permit.
@@ -19,7 +20,7 @@ package struct RequestBudget: Sendable {
     private let burst: Double
     private var permits: Double
     private var last: Instant?
-    /// When the last place in the line is due, in milliseconds.
+    /// The time at which the last place in the line is due, in milliseconds.
     private var lastPlace = 0.0
 
     /// A budget of this many requests a second, with the permits of a whole burst.

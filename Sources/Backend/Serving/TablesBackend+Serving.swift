@@ -61,14 +61,14 @@ extension TablesBackend {
         let answerer = answerer(call, nil)
         guard profile.isNode else { return answerer.preflight() }
         switch call.route {
-        case .table(let name) where isThere(name): return answerer.preflight()
-        case .item(let name, _) where isThere(name): return answerer.preflight()
+        case .table(let name) where isListed(name): return answerer.preflight()
+        case .item(let name, _) where isListed(name): return answerer.preflight()
         case .table, .item, .faults, .effects, .other:
             return answerer.refused(.noRoute(call, profile))
         }
     }
 
-    private func isThere(_ name: TableName) -> Bool {
+    private func isListed(_ name: TableName) -> Bool {
         options.dynamicTable != nil || options.tables[name] != nil
     }
 
@@ -92,7 +92,7 @@ extension TablesBackend {
         }
     }
 
-    /// What became of a request, and its table as it is then.
+    /// The outcome of a request, with its table as it is afterwards.
     struct Decision: Sendable {
         var outcome: Outcome
         var table: StoredTable?
@@ -101,10 +101,10 @@ extension TablesBackend {
     /// Does what a request on a table asks for: begins anew where another writer was faster.
     func decide(_ call: Call, keeping: Bool = true) throws -> Decision {
         for _ in 0..<Limits.attemptsOfWrite {
-            let exchange = Exchange(
+            let request = TableRequest(
                 storage: storage, call: call, profile: profile, options: options, now: clock(),
                 random: random, isKept: keeping, known: try table(call))
-            let outcome = try exchange.outcome()
+            let outcome = try request.outcome()
             switch outcome {
             case .overtaken: continue
             case .inserted(_, _, let table), .changed(_, _, let table):
@@ -112,7 +112,7 @@ extension TablesBackend {
             case .list, .found, .notModified, .unchanged, .deleted, .deletedAll, .undeleted,
                 .exists,
                 .preconditionFailed, .versionConflict, .missing, .gone, .refused:
-                return Decision(outcome: outcome, table: exchange.known)
+                return Decision(outcome: outcome, table: request.known)
             }
         }
         return Decision(outcome: .refused(.tooManyWriters), table: nil)
@@ -125,12 +125,12 @@ extension TablesBackend {
         }
     }
 
-    /// What puts an outcome on a table into words.
+    /// Makes the writer of the response to a request on a table.
     func answerer(_ call: Call, _ table: StoredTable?) -> Answerer {
         Answerer(call: call, profile: profile, options: options, table: table)
     }
 
-    /// What the server refuses before it looks at the table.
+    /// The server's refusal before it looks at the table; nil when it refuses nothing.
     private func refusal(_ call: Call) throws -> Refusal? {
         if profile.isNode, let refusal = try tokenRefusal(call) { return refusal }
         if call.isUnderTables, let refusal = versionRefusal(call) { return refusal }

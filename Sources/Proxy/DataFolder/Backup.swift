@@ -1,16 +1,21 @@
 import SyncCore
 package import TablesProtocol
 
-/// A backup: a folder with copies of all stores of a data folder, and a manifest with their sizes and counts.
+/// A backup: a folder with copies of all stores of a data folder, a manifest with their sizes and counts, and the
+/// file `policies`, if the data folder has one: which policies of these stores a configuration named.
 package struct Backup: Sendable {
     /// The path of the folder.
     package let path: String
 
     /// One store of a backup, as in the manifest.
     package struct Entry: Sendable, Hashable {
+        /// The key of the identity whose store it is.
         package let identity: String
+        /// The bytes of the file.
         package let bytes: Int64
+        /// The number of its items.
         package let items: Int
+        /// The number of its open operations.
         package let openOperations: Int
     }
 
@@ -53,7 +58,10 @@ package struct Backup: Sendable {
             throw StartProblem("\(error)", .error)
         }
         do {
-            let entries = try backup.copies(of: folder)
+            if let policies = try Files.read(folder.policiesFile) {
+                try Files.write(backup.policies, policies)
+            }
+            let entries = try backup.copies(of: folder, for: target)
             try Files.write(backup.manifest, Array(Self.text(entries).utf8))
             try Files.rename(backup.path, to: target)
             return entries
@@ -63,21 +71,40 @@ package struct Backup: Sendable {
         }
     }
 
-    private func copies(of folder: DataFolder) throws -> [Entry] {
+    /// Copies the stores into this folder.
+    /// - Parameter target: the path that the backup gets, for messages.
+    private func copies(of folder: DataFolder, for target: String) throws -> [Entry] {
         try ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
             try Files.makeFolder("\(path)/stores/\(identity)")
-            let contents = try Store.backup(
-                of: try folder.storeFile(identity), to: storeFile(identity))
-            return entry(identity, contents)
+            do {
+                let contents = try Store.backup(
+                    of: try folder.storeFile(identity), to: storeFile(identity))
+                return entry(identity, contents)
+            } catch StoreError.full(_) {
+                // The copy is what grows; its source is only read.
+                throw StartProblem(
+                    "The disk of \(target) is full: free space there, or name a folder on another disk.",
+                    .error)
+            }
         }
     }
 
     /// Whether the folder has the manifest of a whole backup.
     var isWhole: Bool { Files.isRegular(manifest) }
 
-    /// The entries of the manifest, after each was compared with its store.
+    /// The entries of the manifest, after each was compared with its store. The file `policies` can be read.
     @available(*, noasync)
     package func verified() throws(StartProblem) -> [Entry] {
+        let hasPolicies = Files.exists(policies)
+        guard
+            !hasPolicies
+                || Files.isRegular(policies)
+                    && Files.size(policies) ?? 0 <= Int64(Limits.policiesBytes)
+        else {
+            throw StartProblem(
+                "\(policies) is no regular file, or has more than \(Limits.policiesBytes >> 20) MiB: "
+                    + "restore another backup.", .error)
+        }
         guard !Files.exists(manifest) || Files.isRegular(manifest) else {
             throw StartProblem(
                 "\(path) is no whole backup: its manifest.json is no regular file.", .error)
@@ -112,6 +139,9 @@ package struct Backup: Sendable {
     /// Copies the stores into a data folder whose lock is held. Stores that are there are moved to another
     /// folder. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
     /// another user. Users whose tokens the data folder does not know sign in again.
+    ///
+    /// The backup's file `policies` is put in place, so that the next start takes back what its configuration
+    /// does not name. Without one in the backup the data folder's stays.
     /// - Returns: the folder of the earlier stores; nil if there were none.
     package func restore(
         _ entries: [Entry], to folder: DataFolder
@@ -122,9 +152,12 @@ package struct Backup: Sendable {
             for entry in entries {
                 try Files.makeFolder("\(incoming)/\(entry.identity)")
                 let copy = "\(incoming)/\(entry.identity)/store.sqlite"
+                // Only looked at: the folder is moved aside below.
                 _ = try Store.restore(
-                    storeFile(entry.identity), to: copy, clock: SystemClock())
+                    storeFile(entry.identity), to: copy,
+                    replacing: folder.storePath(entry.identity), clock: SystemClock())
             }
+            if let kept = try Files.read(policies) { try Files.write(folder.policiesFile, kept) }
             var aside: String?
             let stores = "\(folder.path)/stores"
             if Files.exists(stores) {
@@ -156,6 +189,7 @@ package struct Backup: Sendable {
     }
 
     private var manifest: String { "\(path)/manifest.json" }
+    private var policies: String { "\(path)/policies" }
 
     private func storeFile(_ identity: String) -> String {
         "\(path)/stores/\(identity)/store.sqlite"

@@ -56,6 +56,7 @@ package struct DataFolder: Sendable, Hashable {
         Files.remove(tokensFile)
         Files.remove(ownersFile)
         Files.remove(cookiesFile)
+        Files.remove(policiesFile)
         forgetSignIns()
         for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
     }

@@ -174,10 +174,3 @@ extension JSONValue {
             ("opId", .text(event.operationID)))
     }
 }
-
-extension Duration {
-    /// The duration in milliseconds, rounded down.
-    var wholeMilliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-    }
-}

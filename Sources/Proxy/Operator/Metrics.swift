@@ -77,7 +77,11 @@ struct Metrics: Sendable {
     private func samples(_ metric: Metric) -> [Sample] {
         switch metric {
         case .buildInfo: [Sample("version=\"\(Version.text)\"", 1)]
-        case .backendUp: each(min) { $0.backend.state == .online ? 1 : 0 }
+        case .backendUp:
+            each(min) { status in
+                let backend = status.backend
+                return backend.isAsked ? (backend.state == .online ? 1 : 0) : nil
+            }
         case .requestDuration:
             RequestTimes.Outcome.allCases.flatMap { outcome -> [Sample] in
                 requestTimes.histograms[outcome].map {

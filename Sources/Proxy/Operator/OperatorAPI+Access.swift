@@ -4,16 +4,18 @@ import TablesProtocol
 
 // Capability addresses and sessions.
 extension OperatorAPI {
+    /// `GET /access`: lists the capability addresses.
     func accessList() -> Response {
         let all = capabilities.all
         return .json(.page(all.map { .access($0) }, next: nil, total: all.count))
     }
 
+    /// `POST /access`: makes a capability address for a client.
     func addAccess(_ call: OperatorCall) throws(Problem) -> Response {
         guard let name = call.body["name"]?.string, Capability.isName(name) else {
             throw .invalid(
                 "name must be 1 to \(Limits.capabilityNameBytes) letters, digits, - _ and ., a "
-                    + "letter or digit first.")
+                    + "letter or digit first.", pointer: "/name")
         }
         let making: Capabilities.Creation
         do {
@@ -38,6 +40,7 @@ extension OperatorAPI {
         }
     }
 
+    /// `DELETE /access/{name}`: makes a capability address useless.
     func revokeAccess(_ call: OperatorCall) throws(Problem) -> Response {
         let isRevoked: Bool
         do {
@@ -49,6 +52,7 @@ extension OperatorAPI {
         return Response(status: .noContent)
     }
 
+    /// `GET /sessions`: lists the browsers that are signed in.
     func sessionList(_ call: OperatorCall) -> Response {
         let caller = access.caller(call.request)
         let all = access.sessions
@@ -58,6 +62,7 @@ extension OperatorAPI {
                 total: all.count))
     }
 
+    /// `DELETE /sessions/{id}`: signs a browser out.
     func revokeSession(_ call: OperatorCall) throws(Problem) -> Response {
         guard access.revoke(call.parameter("id")) else {
             throw .notFound("There is no such session; it may have ended.")
@@ -86,6 +91,7 @@ extension JSONValue {
 
 // Sign-in of the dashboard.
 extension OperatorAPI {
+    /// `GET /session`: says who the caller is.
     func session(_ call: OperatorCall) throws(Problem) -> Response {
         let kind: String
         let expiresAt: Instant?
@@ -100,6 +106,7 @@ extension OperatorAPI {
                 ("identities", .array(tenants.identities.map { .string($0) }))))
     }
 
+    /// `POST /session`: exchanges a one-time link for a session.
     func signIn(_ call: OperatorCall) throws(Problem) -> Response {
         guard let link = call.body["link"]?.string else {
             throw .invalid("link must be the value after #link= of the one-time link.")
@@ -121,6 +128,7 @@ extension OperatorAPI {
         return response
     }
 
+    /// `DELETE /session`: ends the caller's session.
     func signOut(_ call: OperatorCall) -> Response {
         if case .session(let session) = access.caller(call.request) { access.signOut(session) }
         feed.closeUnauthorized()
@@ -131,6 +139,7 @@ extension OperatorAPI {
         return response
     }
 
+    /// `POST /links`: makes a one-time link to the dashboard.
     func makeLink(_ call: OperatorCall) throws(Problem) -> Response {
         guard access.caller(call.request) == .token else {
             throw Self.signInRequired("Only the token of operator.token makes links.")

@@ -6,6 +6,7 @@ import TablesProtocol
 
 // Health, metrics, the document, and the dashboard's files.
 extension OperatorAPI {
+    /// `GET /-/livez`: says that the process answers.
     func livez() -> Response { Self.health([("process", nil)]) }
 
     /// Whether durable writes can be accepted; offline counts as ready. With `verbose` it also reports
@@ -61,6 +62,7 @@ extension OperatorAPI {
             status: isOK ? .ok : .serviceUnavailable)
     }
 
+    /// `GET /-/metrics`: the metrics as a text for Prometheus.
     func metrics() async -> Response {
         var statuses: [EngineStatus] = []
         var contents: [String: Metrics.Contents] = [:]
@@ -91,6 +93,7 @@ extension OperatorAPI {
             ], body: Array(text.utf8))
     }
 
+    /// `GET /-/openapi.json`: the description of this API.
     func openAPI() -> Response {
         Response(
             status: .ok,

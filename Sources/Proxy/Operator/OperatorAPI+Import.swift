@@ -4,6 +4,7 @@ import TablesProtocol
 
 // Import of another store's export: its changes become new operations, and its history is added.
 extension OperatorAPI {
+    /// `POST /import`: takes an export, its changes as new operations and its history.
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let changes = call.body["changes"]?.array

@@ -3,6 +3,7 @@ import TablesProtocol
 
 // The process, for a support bundle.
 extension OperatorAPI {
+    /// `GET /process`: the settings that hold, the libraries, and the end of the log.
     func processReport() -> Response {
         .json(
             .members(

@@ -4,6 +4,7 @@ import TablesProtocol
 
 // The queue: operations and conflicts.
 extension OperatorAPI {
+    /// `GET /operations`: lists the queue.
     func operations(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let filter = try Self.filter(call)
@@ -23,6 +24,7 @@ extension OperatorAPI {
         return .json(.page(page) { .operation($0) })
     }
 
+    /// `GET /operations/groups`: counts the operations that have a reason, by cause.
     func operationGroups(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let filter = try Self.filter(call)
@@ -65,6 +67,7 @@ extension OperatorAPI {
         return .code(code)
     }
 
+    /// `GET /operations/{id}`: one operation with its attempts.
     func operation(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let detail = try await mappingErrors { () throws(StoreError) in
@@ -74,6 +77,7 @@ extension OperatorAPI {
         return .json(.operation(detail))
     }
 
+    /// `POST /operations/{id}/retry`: lets an operation be tried again now.
     func retry(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let revision = try call.revision()
@@ -83,6 +87,7 @@ extension OperatorAPI {
         return try actionResponse(outcome, noun: "operation")
     }
 
+    /// `POST /operations/{id}/discard`: gives an operation up; the row becomes the backend's again.
     func discard(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let revision = try call.revision()
@@ -92,6 +97,7 @@ extension OperatorAPI {
         return try actionResponse(outcome, noun: "operation")
     }
 
+    /// `PATCH /operations/{id}`: edits what an open operation sends.
     func edit(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let revision = try call.revision()
@@ -102,6 +108,7 @@ extension OperatorAPI {
         return try actionResponse(outcome, noun: "operation")
     }
 
+    /// `POST /operations/retry` and `/operations/discard`: does the action with all operations that match.
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let filter = try Self.selection(call.body)
@@ -174,6 +181,7 @@ extension OperatorAPI {
         return .json(.bulk(outcome, dryRun: dryRun))
     }
 
+    /// `GET /conflicts`: lists the open conflicts.
     func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let (limit, after) = (try call.limit(), try call.cursor())
@@ -183,6 +191,7 @@ extension OperatorAPI {
         return .json(.page(page) { .conflict($0) })
     }
 
+    /// `GET /conflicts/{id}`: one conflict.
     func conflict(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let detail = try await mappingErrors { () throws(StoreError) in
@@ -192,6 +201,7 @@ extension OperatorAPI {
         return .json(.conflict(detail))
     }
 
+    /// `POST /conflicts/{id}/resolve`: decides a conflict.
     func resolve(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let revision = try call.revision()

@@ -4,6 +4,7 @@ import TablesProtocol
 
 // The backend's rows as they are known here: what a new backend begins with.
 extension OperatorAPI {
+    /// `GET /tables/{table}/server-rows`: the backend's rows as the store last heard of them.
     func serverRows(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)

@@ -4,6 +4,7 @@ import TablesProtocol
 
 // Status, mode, settings, samples and history.
 extension OperatorAPI {
+    /// `GET /status`: the state of the backend, the queue, the ledger and the tables.
     func status(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let status = try await mappingErrors { () throws(StoreError) in
@@ -39,6 +40,7 @@ extension OperatorAPI {
         return wanted
     }
 
+    /// `POST /mode`: goes offline or online by choice.
     func setMode(_ call: OperatorCall) async throws(Problem) -> Response {
         let isForAll = call.query["identity"] == nil
         let mode: EngineStatus.Mode
@@ -60,15 +62,18 @@ extension OperatorAPI {
         return .json(.mode(mode))
     }
 
+    /// `GET /rejections`: counts the requests that the guard refused, by reason.
     func rejectionList() -> Response {
         let all = rejections.all
         return .json(.page(all.map { .rejection($0) }, next: nil, total: all.count))
     }
 
+    /// `GET /settings`: the settings of sync.
     func settings(_ call: OperatorCall) async throws(Problem) -> Response {
         .json(.settings(await (try await tenant(call)).engine.settings))
     }
 
+    /// `PATCH /settings`: changes the settings of sync.
     func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
         let patch = SettingsPatch(call.body)
         guard call.query["identity"] == nil else {
@@ -80,6 +85,7 @@ extension OperatorAPI {
         return .json(.settings(await tenants.anonymous.engine.settings))
     }
 
+    /// `GET /samples`: the samples of each minute.
     func samples(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let seconds =
@@ -99,6 +105,7 @@ extension OperatorAPI {
         return .json(.page(samples.map { .sample($0) }, next: nil, total: samples.count))
     }
 
+    /// `GET /history`: lists the history.
     func history(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let (limit, after) = (try call.limit(), try call.cursor())
@@ -119,6 +126,7 @@ extension OperatorAPI {
         return .json(.bulk(outcome, dryRun: false))
     }
 
+    /// `POST /history/{id}/undo`: undoes one entry.
     func undo(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         guard let entry = Int64(call.parameter("id")) else {
@@ -175,7 +183,7 @@ struct SettingsPatch {
         let words = value.array?.map { $0.string.flatMap(Trigger.init(rawValue:)) }
         guard let words, !words.contains(nil) else {
             let all = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalid("triggers must be a list of some of \(all).")
+            throw .invalid("triggers must be a list of some of \(all).", pointer: "/triggers")
         }
         // A manual sync is always allowed.
         return Set(words.compactMap { $0 }).union([.manual])
@@ -185,7 +193,7 @@ struct SettingsPatch {
         guard let value = body["tables"] else { return nil }
         let names = value.array?.map { $0.string.flatMap { TableName($0) } }
         guard let names, !names.contains(nil) else {
-            throw .invalid("tables must be a list of names of tables.")
+            throw .invalid("tables must be a list of names of tables.", pointer: "/tables")
         }
         return names.compactMap { $0 }
     }

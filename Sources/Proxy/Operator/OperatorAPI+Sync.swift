@@ -5,18 +5,21 @@ import TablesProtocol
 
 // Sync, push, pull, purge and their runs.
 extension OperatorAPI {
+    /// `POST /sync`: pushes, then pulls all tables.
     func sync(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let wait = try Self.wait(call)
         return try await outcome(of: await tenant.engine.startSync(), tenant, wait, call)
     }
 
+    /// `POST /push`: pushes.
     func push(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let wait = try Self.wait(call)
         return try await outcome(of: await tenant.engine.startPush(), tenant, wait, call)
     }
 
+    /// `POST /tables/{table}/pull`: pulls one table.
     func pull(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -34,6 +37,7 @@ extension OperatorAPI {
         return try await outcome(of: id, tenant, wait, call)
     }
 
+    /// `POST /tables/{table}/purge`: removes pulled rows from the store.
     func purge(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -58,8 +62,9 @@ extension OperatorAPI {
         case .refusedPending(let count):
             throw Problem(
                 status: .conflict, code: "operations-open",
-                detail: "\(count) open operations of these rows would be lost; push them first, or "
-                    + "say force.")
+                detail:
+                    "The table has \(count) open operation\(count == 1 ? "" : "s"), and those of the "
+                    + "rows that match would be lost; push them first, or say force.")
         case .refusedSending:
             throw Problem(
                 status: .conflict, code: "sending",
@@ -70,6 +75,7 @@ extension OperatorAPI {
         }
     }
 
+    /// `GET /runs`: lists the runs.
     func runs(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let (limit, after) = (try call.limit(), try call.cursor())
@@ -79,6 +85,7 @@ extension OperatorAPI {
         return .json(.page(page) { .run($0, identity: tenant.identity) })
     }
 
+    /// `GET /runs/{id}`: one run.
     func run(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         guard let run = await tenant.engine.run(call.parameter("id")) else {
@@ -87,6 +94,7 @@ extension OperatorAPI {
         return .json(.run(run, identity: tenant.identity))
     }
 
+    /// `POST /runs/{id}/cancel`: stops a run after the request in flight.
     func cancelRun(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         _ = await tenant.engine.cancel(run: call.parameter("id"))
@@ -124,7 +132,9 @@ extension OperatorAPI {
                 ?? PullQuery()
         } catch {
             var problem = Problem.invalid(error.description, code: "invalid-query")
-            problem.members = [.init("position", .number(error.position))]
+            problem.members = [
+                .init("position", .number(error.position)), .init("pointer", .string("/query")),
+            ]
             throw problem
         }
     }

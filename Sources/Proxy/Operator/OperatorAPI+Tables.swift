@@ -5,6 +5,7 @@ import TablesProtocol
 
 // Tables and their rows with sync state.
 extension OperatorAPI {
+    /// `GET /tables`: lists the tables.
     func tables(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let tables = try await mappingErrors { () throws(StoreError) in
@@ -63,6 +64,7 @@ extension OperatorAPI {
         }
     }
 
+    /// `GET /tables/{table}/items`: lists rows with their sync state.
     func items(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -72,7 +74,9 @@ extension OperatorAPI {
         let rows = page.items.map { item in
             Self.row(item, states[item.id.text])
         }
-        let next = page.hasMore ? String(query.skip + page.items.count) : nil
+        // A page of no rows has no next one: it would be the same.
+        let hasNext = page.hasMore && !page.items.isEmpty
+        let next = hasNext ? String(query.skip + page.items.count) : nil
         return .json(.page(rows, next: next, total: page.count ?? rows.count))
     }
 

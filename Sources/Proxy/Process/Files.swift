@@ -1,6 +1,5 @@
 import Glibc
 import SyncCore
-import Synchronization
 
 /// Operations on the files of the data folder. New files and folders are for their owner alone.
 ///
@@ -9,8 +8,11 @@ import Synchronization
 package enum Files {
     /// The owner, the permissions and the group of a file.
     package struct Status: Sendable, Hashable {
+        /// The number of the owner.
         package let owner: UInt32
+        /// The permission bits of the mode.
         package let permissions: UInt32
+        /// The number of the group.
         package var group: UInt32 = 0
     }
 
@@ -216,76 +218,5 @@ package enum Files {
         var status = stat()
         // lstat fills the struct that it is given, which lives until the call returns.
         return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
-    }
-}
-
-/// A failed system call on a file.
-package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The action as a verb phrase, for example `create the folder /data`.
-    package let action: String
-    /// The `errno` of the call.
-    package let code: CInt
-
-    /// Makes a failure; by default with the current `errno`.
-    package init(_ action: String, code: CInt = errno) {
-        self.action = action
-        self.code = code
-    }
-
-    /// The system's text for the code.
-    package var reason: String {
-        // The C string belongs to the C library and is copied at once.
-        unsafe String(cString: strerror(code))
-    }
-
-    /// One sentence.
-    package var description: String { "Cannot \(action): \(reason)." }
-}
-
-/// A value in memory with its file on disk. Changes during a write share the next write. Readers of the
-/// value never wait for the disk.
-final class SharedFile<Value: Sendable>: Sendable {
-    private struct State {
-        var value: Value
-        /// The number of changes.
-        var edition = 0
-    }
-    private let state: Mutex<State>
-    /// The edition that is on disk. The lock is held while the file is written: one write at a time.
-    private let written = Mutex(0)
-    private let write: @Sendable (Value) -> FileFailure?
-
-    /// - Parameters:
-    ///   - value: the value that is on disk.
-    ///   - write: blocks until a value is on disk; returns the failure, or nil.
-    init(_ value: Value, write: @escaping @Sendable (Value) -> FileFailure?) {
-        state = Mutex(State(value: value))
-        self.write = write
-    }
-
-    /// The value as it is now.
-    func read<Result: Sendable>(_ body: (Value) -> Result) -> Result {
-        state.withLock { body($0.value) }
-    }
-
-    /// Changes the value in memory. ``save()`` writes it.
-    /// - Parameter body: returns false if it has changed nothing.
-    func change(_ body: (inout Value) -> Bool) {
-        state.withLock { state in
-            if body(&state.value) { state.edition += 1 }
-        }
-    }
-
-    /// Blocks until all earlier changes are on disk. A write that another caller began after them is enough.
-    /// - Throws: the failure of the write; the next call tries again.
-    func save() throws(FileFailure) {
-        let failure = written.withLock { written -> FileFailure? in
-            let (value, edition) = state.withLock { ($0.value, $0.edition) }
-            guard edition > written else { return nil }
-            if let failure = write(value) { return failure }
-            written = edition
-            return nil
-        }
-        if let failure { throw failure }
     }
 }

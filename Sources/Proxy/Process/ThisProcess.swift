@@ -23,7 +23,7 @@ package enum ThisProcess {
 }
 
 /// The clocks of this machine, for the stores and the engines.
-package struct SystemClock: StoreClock, EngineClock {
+package struct SystemClock: EngineClock {
     private static let start = ContinuousClock.now
 
     /// Makes a clock; all have the same time.

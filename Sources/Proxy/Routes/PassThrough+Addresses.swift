@@ -50,22 +50,68 @@ extension PassThrough {
     }
 
     /// An address of the backend in `Location` as one of this proxy, so that the client stays at the proxy.
-    /// The end of a login gets the form that the client waits for.
-    /// - Returns: nil for any other address, also for one without a server.
+    /// The end of a login gets the form that the client waits for. A path alone stays one, unless a client
+    /// would take it for the name of a server.
+    /// - Returns: nil for any other address.
     func ownLocation(_ location: String, _ request: Request, _ base: String) -> String? {
-        guard let host = request.head.authority,
-            let mark = location.firstRange(of: "://"),
-            ["http", "https"].contains(location[..<mark.lowerBound].lowercased())
-        else { return nil }
-        let root = backend.authority + backend.prefix
-        let rest = location[mark.upperBound...]
-        guard rest.lowercased().hasPrefix("\(root)/".lowercased()) else { return nil }
-        var path = rest.dropFirst(root.count)
+        guard let host = request.head.authority, var path = ownPath(of: location) else {
+            return nil
+        }
         let form = LoginAddress(target: request.head.path ?? "/")?.form
         if let form, path.hasPrefix("\(form.other.donePath)#") {
-            path = form.donePath + path.dropFirst(form.other.donePath.count)
+            path = form.donePath + String(path.dropFirst(form.other.donePath.count))
         }
-        return "http://\(host)\(base)\(path)"
+        let own = "\(base)\(path)"
+        return Self.isPath(location) && Self.isPath(own) ? own : "http://\(host)\(own)"
+    }
+
+    /// Whether the backend sends a client from `http` to the same address with `https`, to send its request
+    /// again. As an address of this proxy that is the one that the client asks for, without end. A write that
+    /// was done is answered with another status, and its answer is passed on.
+    func wantsHTTPS(_ response: Response, _ request: Request) -> Bool {
+        let repeating =
+            Self.onlyReads(request.head.method) ? [301, 302, 303, 307, 308] : [307, 308]
+        guard backend.scheme == "http", repeating.contains(response.head.status.code),
+            let location = response.head.headerFields[.location],
+            location.lowercased().hasPrefix("https://")
+        else { return false }
+        return ownPath(of: location) == request.head.path
+    }
+
+    /// The path and query that an address of the backend has at this proxy; nil for any other address.
+    private func ownPath(of location: String) -> String? {
+        if Self.isPath(location) { return withoutPrefix(location[...]) }
+        let scheme = location.firstRange(of: "//")
+        guard let scheme,
+            ["", "http:", "https:"].contains(location[..<scheme.lowerBound].lowercased())
+        else { return nil }
+        let rest = location[scheme.upperBound...]
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        guard Self.withoutPort(rest[..<end]) == Self.withoutPort(backend.authority[...]) else {
+            return nil
+        }
+        return withoutPrefix(rest[end...])
+    }
+
+    /// Whether a location is a path at the server that was asked. After two slashes the name of a server
+    /// follows; browsers take a backslash for a slash.
+    private static func isPath(_ location: String) -> Bool {
+        location.hasPrefix("/") && !["//", "/\\"].contains { location.hasPrefix($0) }
+    }
+
+    /// A path without that of the backend's address, beginning with a slash; nil for one that is not below it.
+    private func withoutPrefix(_ path: Substring) -> String? {
+        guard path.lowercased().hasPrefix(backend.prefix.lowercased()) else { return nil }
+        let rest = String(path.dropFirst(backend.prefix.count))
+        if rest.hasPrefix("/") { return rest }
+        return rest.first.map { "?#".contains($0) } ?? true ? "/" + rest : nil
+    }
+
+    /// An authority in lowercase, without the port of its scheme.
+    private static func withoutPort(_ authority: Substring) -> String {
+        let text = authority.lowercased()
+        let port = [":80", ":443"].first { text.hasSuffix($0) }
+        return String(text.dropLast(port?.count ?? 0))
     }
 
     /// The link to the next page of a list that was passed through, with the address that the client used.

@@ -16,7 +16,8 @@ struct PassThrough: Sendable {
     let defaultGeneration: Generation
     let work: BackgroundWork
     /// For requests that are complete and wait for the backend.
-    let permits = Permits(Limits.concurrentPassedRequests)
+    let permits = ReadPermits(
+        Limits.concurrentPassedRequests, checkedFrom: Limits.passedConnections)
     /// For requests whose body is still being sent.
     let uploadPermits = QueuedPermits(Limits.concurrentUploads, waiting: Limits.queuedUploads)
     /// For logins, and for the verification of tokens.
@@ -43,7 +44,14 @@ struct PassThrough: Sendable {
         if request.bodyStream != nil { return handle(request, forwarding, with: uploadPermits) }
         return .later { reply in
             guard permits.take() else { return reply(unreachable(request, Self.overloaded)) }
-            work.start { await send(request, forwarding, reply) { permits.release() } }
+            work.start {
+                guard Self.onlyReads(request.head.method) else {
+                    return await send(request, forwarding, reply) { permits.release() }
+                }
+                await permits.run(for: reply) { release in
+                    await send(request, forwarding, reply, release: release)
+                }
+            }
         }
     }
 
@@ -75,7 +83,8 @@ struct PassThrough: Sendable {
         reply(response)
     }
 
-    private static func onlyReads(_ method: HTTPRequest.Method) -> Bool {
+    /// Whether a method changes nothing at the backend.
+    static func onlyReads(_ method: HTTPRequest.Method) -> Bool {
         [.get, .head, .options].contains(method)
     }
 
@@ -107,11 +116,35 @@ struct PassThrough: Sendable {
                 await endRefusedToken(response, request)
             }
             tenants.nudge(.reachable)
+            if wantsHTTPS(response, request) {
+                if case .stream(let unsent) = response.body { unsent.cancel() }
+                return badGateway(
+                    request,
+                    "The backend wants https: start with --backend https://\(backend.authority)"
+                        + "\(backend.prefix)")
+            }
             return incoming(response, request, forwarding)
         } catch {
-            tenants.nudge(.unreachable)
-            return unreachable(request, "The backend cannot be reached: \(error.message)")
+            // A cancelled request says nothing about the backend.
+            if error.cause != .cancelled { tenants.nudge(.unreachable) }
+            return unanswered(request, error)
         }
+    }
+
+    /// The answer where none came from the backend. A client repeats a 503 with `Retry-After`, so a request
+    /// that the backend may have acted on gets 502, and so does one whose answer is too long each time.
+    private func unanswered(_ request: Request, _ error: TransportError) -> Response {
+        if error.reach == .maybeSent, !Self.onlyReads(request.head.method) {
+            return badGateway(
+                request,
+                "The backend's answer to the request did not come (\(error.message)). Look whether "
+                    + "it was done before you send it again.")
+        }
+        if error.reach == .maybeSent, error.cause == .tooLarge {
+            return badGateway(
+                request, "The backend's answer cannot be passed on: \(error.message)")
+        }
+        return unreachable(request, "The backend cannot be reached: \(error.message)")
     }
 
     /// The request as the backend gets it.
@@ -182,10 +215,12 @@ struct PassThrough: Sendable {
     ) -> Response {
         var response = response
         let length = response.head.headerFields[.contentLength]
+        let isChunked = response.head.headerFields[.transferEncoding] != nil
         response.head.headerFields = PassedAnswer.fields(
             cookies.incoming(Self.endToEnd(response.head.headerFields)),
             isSandboxed: forwarding.isSandboxed)
-        response.head.headerFields[.contentLength] = length
+        // The length of a chunked body is that of its chunks (RFC 9112, section 6.3).
+        if !isChunked { response.head.headerFields[.contentLength] = length }
         if let location = response.head.headerFields[.location] {
             response.head.headerFields[.location] =
                 ownLocation(location, request, forwarding.base) ?? location
@@ -204,6 +239,10 @@ struct PassThrough: Sendable {
 
     private func unreachable(_ request: Request, _ sentence: String) -> Response {
         refused(request, .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds))
+    }
+
+    private func badGateway(_ request: Request, _ sentence: String) -> Response {
+        refused(request, .refusedByBackend(status: 502, sentence))
     }
 
     private func refused(_ request: Request, _ error: TablesError) -> Response {

@@ -120,7 +120,7 @@ struct Routes: HTTPHandler {
         case .operatorAPI: break
         }
         let answer = answer(request, path, space, actor, forwarding)
-        return shared.isEmpty ? answer : answer.adding(shared)
+        return shared.isEmpty ? answer : answer.map { $0.sharing(shared) }
     }
 
     private func answer(
@@ -150,11 +150,6 @@ struct Routes: HTTPHandler {
 }
 
 extension Answer {
-    /// The answer with further header fields.
-    func adding(_ fields: HTTPFields) -> Answer {
-        map { $0.adding(fields) }
-    }
-
     /// The answer with those of the fields whose names it does not have.
     func addingMissing(_ fields: HTTPFields) -> Answer {
         map { response in
@@ -174,6 +169,19 @@ extension Answer {
 }
 
 extension Response {
+    /// The response with the fields that show it to a page of a listed origin. Their lists of names are
+    /// appended to those that the backend sent.
+    fileprivate func sharing(_ fields: HTTPFields) -> Response {
+        var response = self
+        for field in fields {
+            let isList = field.name == .vary || field.name == .accessControlExposeHeaders
+            let sent = isList ? response.head.headerFields[field.name] : nil
+            response.head.headerFields[field.name] =
+                [sent, field.value].compactMap(\.self).joined(separator: ", ")
+        }
+        return response
+    }
+
     /// The response with further header fields, which replace fields of the same names.
     func adding(_ fields: HTTPFields) -> Response {
         var response = self

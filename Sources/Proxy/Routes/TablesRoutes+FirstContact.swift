@@ -163,7 +163,8 @@ extension TablesRoutes {
         query.isInOrderOfChange && (!query.count || count != nil)
     }
 
-    /// Such a list; nil where its page is not full, or empty.
+    /// Such a list; nil where its page is not full, or empty. It never counts fewer items than it shows: the
+    /// backend compares a client's times, which are the store's, with its own.
     private func pageSoFar(
         _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery, count: Int?,
         orShort: Bool
@@ -171,8 +172,9 @@ extension TablesRoutes {
         guard case .partial(var page) = outcome else { return nil }
         let isFull = page.hasMore || page.items.count == query.top
         guard isFull || orShort && !page.items.isEmpty else { return nil }
-        page.count = query.count ? count : nil
         page.hasMore = page.hasMore || page.items.count < query.top ?? .max
+        let shown = query.skip + page.items.count + (page.hasMore ? 1 : 0)
+        page.count = query.count ? count.map { max($0, shown) } : nil
         return annotated(context.answer.render(page: page), context)
     }
 
@@ -206,6 +208,10 @@ extension TablesRoutes {
     func askBackend(_ context: RequestContext, _ target: ForwardedRead.Target) async
         -> ForwardedAnswer
     {
+        var target = target
+        if case .item(let id, let includeDeleted) = target {
+            target = .item(await presentID(context, id), includeDeleted: includeDeleted)
+        }
         let answer = await context.tenant.engine.forward(
             ForwardedRead(
                 table: context.call.table, target: target,
@@ -214,6 +220,11 @@ extension TablesRoutes {
         // The client's answer says what was learned of the backend.
         await context.tenant.refreshBackendStatus()
         return answer
+    }
+
+    /// The id by which the backend knows an item: the client may know an earlier one.
+    func presentID(_ context: RequestContext, _ id: ItemID) async -> ItemID {
+        (try? await context.tenant.store.presentID(of: id, in: context.call.table)) ?? id
     }
 
     /// The most rows that a client's list asks the backend for; nil where the client names no number.
@@ -273,8 +284,9 @@ extension TablesRoutes {
         .later { reply in
             guard passThrough.permits.take() else { return reply(overloaded(context.call)) }
             work.start {
-                await respond(context.moved(to: blockingExecutor.worker), reply)
-                passThrough.permits.release()
+                await passThrough.permits.run(for: reply) { _ in
+                    await respond(context.moved(to: blockingExecutor.worker), reply)
+                }
             }
         }
     }

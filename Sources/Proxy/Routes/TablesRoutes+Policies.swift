@@ -62,10 +62,13 @@ extension TablesRoutes {
     ///
     /// 1. The queue is pushed, up to ``Limits/writeThroughPushes`` times: a running push may have begun
     ///    before the write.
-    /// 2. If the item has no open operation, the backend has the write. The answer shows the item's row.
-    /// 3. If the operation is a conflict or refused, and consists of this write alone, it is withdrawn
-    ///    (``Store/withdraw(_:)``). The answer is the backend's.
-    /// 4. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
+    /// 2. If the operation that contains the write was discarded meanwhile, as by the table's policy, the
+    ///    answer is that of a conflict.
+    /// 3. If the item has no open operation, the backend has the write. The answer shows the item's row.
+    /// 4. If the operation is a conflict or refused, and consists of this write alone, it is withdrawn
+    ///    (``Store/withdraw(_:)``). The answer is the backend's. It is the same for a write that changed
+    ///    nothing because the operation has its change already, as a repeated one; then the operation stays.
+    /// 5. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
     ///    that of a local write, with the item's state.
     func writeThrough(
         _ context: RequestContext, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
@@ -79,7 +82,7 @@ extension TablesRoutes {
                 for _ in 0..<Limits.writeThroughPushes {
                     let run = await context.tenant.engine.push(isExplicit: false)
                     let standing = try? await context.tenant.store.standing(
-                        context.call.table, item.id)
+                        context.call.table, item.id, own: outcome.operation?.id)
                     guard let standing else { break }
                     if let response = verdict(standing, outcome, context) {
                         if once.claim() {
@@ -94,15 +97,22 @@ extension TablesRoutes {
         }
     }
 
-    /// Answers with a verdict. A refused operation is withdrawn before its client is answered. If it
-    /// consists of more than the client's write, it stays, and the answer is that of a local write.
+    /// Answers with a verdict. A refused operation is withdrawn before its client is answered. If it does
+    /// not contain the client's write, or consists of more than that write, it stays, and the answer is that
+    /// of a local write.
     private func withdraw(
         _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome,
         _ context: RequestContext,
         _ reply: Reply
     ) async {
-        guard let operation = standing.operation else { return reply(response) }
-        guard (try? await context.tenant.store.withdraw(operation.id)) == true else {
+        guard standing.own?.state != .discarded, let operation = standing.operation else {
+            return reply(response)
+        }
+        var isRefused = outcome.operation?.id == operation.id
+        if isRefused, outcome.operation?.isOwn == true {
+            isRefused = (try? await context.tenant.store.withdraw(operation.id)) == true
+        }
+        guard isRefused else {
             let state: ItemState = operation.state == .conflict ? .conflict : .quarantined
             return reply(annotated(finished(outcome, context), context, state: state))
         }
@@ -115,18 +125,17 @@ extension TablesRoutes {
     private func verdict(
         _ standing: ItemStanding, _ outcome: WriteOutcome, _ context: RequestContext
     ) -> Response? {
+        if let own = standing.own, own.state == .discarded {
+            return annotated(conflict(own.kind, standing, context), context)
+        }
         guard let operation = standing.operation else {
             return annotated(
                 finished(outcome.with(standing.item), context), context, state: .synced)
         }
         switch operation.state {
         case .conflict:
-            let error: TablesError =
-                if operation.kind == .insert { .conflict(standing.server) } else {
-                    standing.server.map { .preconditionFailed($0) }
-                        ?? context.target.map { .notFound($0) } ?? .conflict(nil)
-                }
-            return annotated(context.error(error), context, state: .conflict)
+            return annotated(
+                conflict(operation.kind, standing, context), context, state: .conflict)
         case .quarantined:
             let reason = operation.lastError ?? operation.reason ?? "The backend refuses it."
             let status = operation.lastStatus.flatMap { (400..<600).contains($0) ? $0 : nil }
@@ -136,13 +145,26 @@ extension TablesRoutes {
         case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: return nil
         }
     }
+
+    /// The answer of a backend that has another row: 409 for an insert, else 412, or 404 without a row.
+    private func conflict(
+        _ kind: OperationKind, _ standing: ItemStanding, _ context: RequestContext
+    ) -> Response {
+        let error: TablesError =
+            if kind == .insert { .conflict(standing.server) } else {
+                standing.server.map { .preconditionFailed($0) }
+                    ?? context.target.map { .notFound($0) } ?? .conflict(nil)
+            }
+        return context.error(error)
+    }
 }
 
 extension WriteOutcome {
     /// The item after a successful write; nil for other outcomes.
     var item: Item? {
         switch self {
-        case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item):
+        case .inserted(let item, _), .updated(let item, _), .deleted(let item, _),
+            .undeleted(let item, _):
             item
         case .missing, .gone, .preconditionFailed, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
@@ -154,10 +176,10 @@ extension WriteOutcome {
     /// The same outcome with another item.
     fileprivate func with(_ item: Item) -> WriteOutcome {
         switch self {
-        case .inserted: .inserted(item)
-        case .updated: .updated(item)
-        case .deleted: .deleted(item)
-        case .undeleted: .undeleted(item)
+        case .inserted(_, let operation): .inserted(item, operation)
+        case .updated(_, let operation): .updated(item, operation)
+        case .deleted(_, let operation): .deleted(item, operation)
+        case .undeleted(_, let operation): .undeleted(item, operation)
         case .missing, .gone, .preconditionFailed, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
             .failed:

@@ -31,8 +31,10 @@ extension TablesRoutes {
         }
     }
 
-    private func commit(_ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply)
-    {
+    /// - Parameter waits: see ``writesThrough(_:)``.
+    private func commit(
+        _ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply
+    ) {
         guard reply.tryBeginChange() else { return }
         context.tenant.store.submit(write) { outcome in
             if case .unknownWhilePartial = outcome, let id = context.target,
@@ -41,7 +43,7 @@ extension TablesRoutes {
                 // Nothing was written.
                 reply.endChange(answerOnStop: finished(outcome, context))
                 afterFetch(of: id, context, write, reply)
-            } else if let item = outcome.item, waits {
+            } else if waits, let item = outcome.item {
                 reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             } else {
@@ -57,7 +59,8 @@ extension TablesRoutes {
     ) {
         work.start {
             let answer = try? await context.tenant.engine.fetch(
-                id, of: context.call.table, generation: context.call.generation)
+                await presentID(context, id), of: context.call.table,
+                generation: context.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:
                 // An HTML page names the request of this program instead of the client's.
@@ -67,10 +70,11 @@ extension TablesRoutes {
             case .page?, .item?, .untranslatable?: reply(offlineAnswer(context, nil))
             case nil:
                 guard reply.tryBeginChange() else { return }
+                let waits = writesThrough(context.moved(to: blockingExecutor.worker))
                 let outcome = await context.tenant.store.submit(write)
-                guard let item = outcome.item,
-                    writesThrough(context.moved(to: blockingExecutor.worker))
-                else { return finish(outcome, context, reply) }
+                guard waits, let item = outcome.item else {
+                    return finish(outcome, context, reply)
+                }
                 reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             }
@@ -86,10 +90,10 @@ extension TablesRoutes {
 
     func finished(_ outcome: WriteOutcome, _ context: RequestContext) -> Response {
         switch outcome {
-        case .inserted(let item): pending(context.answer.render(inserted: item), context)
-        case .updated(let item): pending(context.answer.render(item: item), context)
+        case .inserted(let item, _): pending(context.answer.render(inserted: item), context)
+        case .updated(let item, _): pending(context.answer.render(item: item), context)
         case .deleted: pending(context.answer.renderDeleted(), context)
-        case .undeleted(let item): pending(context.answer.render(undeleted: item), context)
+        case .undeleted(let item, _): pending(context.answer.render(undeleted: item), context)
         case .missing:
             context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
         case .gone(let item): context.error(.gone(item.id))

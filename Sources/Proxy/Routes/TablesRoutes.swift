@@ -102,7 +102,15 @@ struct TablesRoutes: Sendable {
         switch context.call.verb {
         case .list(let query): return read(context) { list($0, query) }
         case .get(let id, _): return read(context) { get($0, id) }
-        case .insert(let body): return write(context, .insert(body), request)
+        case .insert(let body):
+            if let id = body.id, let reason = id.reasonAgainstPaths {
+                return .now(
+                    context.error(
+                        .badRequest(
+                            "No request could name an item with the id '\(id)'. \(reason) "
+                                + "Use another id.")))
+            }
+            return write(context, .insert(body), request)
         case .update(let id, let body):
             let action: LocalWrite.Action =
                 if let deleted = body.deleted { .patch(id, body.columns, deleted: deleted) } else {
@@ -111,8 +119,13 @@ struct TablesRoutes: Sendable {
             return write(context, action, stated: body.stated, request)
         case .replace(let id, let body):
             let action: LocalWrite.Action =
-                context.call.includeDeleted
-                ? .restore(id, body.columns) : .replace(id, body.columns)
+                if body.deleted == true {
+                    .patch(id, body.columns, deleted: true)
+                } else if context.call.includeDeleted {
+                    .restore(id, body.columns)
+                } else {
+                    .replace(id, body.columns)
+                }
             return write(context, action, request)
         case .delete(let id): return write(context, .delete(id), request)
         case .undelete(let id): return write(context, .undelete(id), request)
@@ -187,6 +200,23 @@ struct TablesRoutes: Sendable {
             set(.age, String(max(0, age)))
         }
         return response
+    }
+}
+
+extension ItemID {
+    /// Why the guard refuses every path of an item with this id; nil if the item can be named. An id such as
+    /// `%2e` is a dot segment for servers that decode twice.
+    fileprivate var reasonAgainstPaths: String? {
+        let mayHoldDots = text.utf8.contains {
+            [UInt8(ascii: "."), UInt8(ascii: "%")].contains($0)
+        }
+        guard mayHoldDots else { return nil }
+        do throws(TargetPath.Malformed) {
+            _ = try TargetPath(Substring("/tables/t/" + PercentCoding.encode(text)))
+            return nil
+        } catch {
+            return error.sentence
+        }
     }
 }
 

@@ -9,13 +9,31 @@ extension TenantRegistry {
     /// - Returns: how many stores could not be changed. They get the change when they are opened.
     /// - Throws: why the index cannot record the change for them.
     func updateUsersTables(_ settings: [PolicySetting]) async throws(StoreError) -> Int {
+        try await changeUsersTables(settings) { tenant throws(StoreError) in
+            for setting in settings {
+                _ = try await tenant.store.updateTable(setting.table, setting.policies.apply)
+            }
+        }
+    }
+
+    /// Takes policies back in the stores of all users, which are opened one after another. Each store is judged
+    /// by its own policies. The policies of the anonymous store must be changed before.
+    /// - Returns: how many stores could not be changed. They get the anonymous store's policies of these tables
+    ///   when they are opened.
+    /// - Throws: why the index cannot record the change for them.
+    func withdrawFromUsers(_ gone: [PolicySetting]) async throws(StoreError) -> Int {
+        try await changeUsersTables(gone) { tenant throws(StoreError) in
+            try await tenant.withdraw(gone)
+        }
+    }
+
+    private func changeUsersTables(
+        _ settings: [PolicySetting], _ change: (Tenant) async throws(StoreError) -> Void
+    ) async throws(StoreError) -> Int {
         var left: [String] = []
         for identity in identities.dropFirst() {
             do {
-                let tenant = try await open(identity)
-                for setting in settings {
-                    _ = try await tenant.store.updateTable(setting.table, setting.policies.apply)
-                }
+                try await change(try await open(identity))
             } catch {
                 left.append(identity)
             }

@@ -89,7 +89,7 @@ final class TenantRegistry: Sendable {
     }
 
     /// The result of ``resolve(_:_:worker:)``.
-    enum Resolution {
+    enum TokenResolution {
         case tenant(Tenant, TokenConfirmation)
         /// An identity whose store is closed.
         case closed(String, Token, TokenConfirmation)
@@ -114,7 +114,7 @@ final class TenantRegistry: Sendable {
     /// 1. without a token, or for a public table: the anonymous one;
     /// 2. with a confirmed and valid token (``TokenStanding``): that of its owner;
     /// 3. otherwise none: the token has to be verified, unless it has expired.
-    func resolve(_ token: Token?, _ table: TableName, worker: Int) -> Resolution {
+    func resolve(_ token: Token?, _ table: TableName, worker: Int) -> TokenResolution {
         guard let token, anonymous.store.table(table, worker: worker)?.isPublic != true else {
             return .tenant(anonymous, TokenConfirmation())
         }
@@ -153,7 +153,7 @@ final class TenantRegistry: Sendable {
     }
 
     private func resolved(_ identity: String, _ token: Token, _ confirmation: TokenConfirmation)
-        -> Resolution
+        -> TokenResolution
     {
         guard let tenant = tenant(identity) else { return .closed(identity, token, confirmation) }
         tenant.signedIn(token, isFresh: false)

@@ -74,7 +74,7 @@ extension Simulation {
         let parent = plan.hasParents && random.happens(0.5) ? model.ids.last : nil
         if let parent { columns["p"] = .string(parent) }
         let outcome = await submit(.insert(ItemBody(id: given, columns: columns)), proxy)
-        guard case .inserted(let item) = outcome else { return }
+        guard case .inserted(let item, _) = outcome else { return }
         let id = item.id.text
         trace.note("p\(proxy.number) insert \(id)")
         model.ids.append(id)
@@ -100,7 +100,7 @@ extension Simulation {
         if case .preconditionFailed(let item) = outcome, let seen, !mayChange(seen, into: item) {
             fault(.answers, "\(id) refuses the version that was just read", id)
         }
-        guard case .updated(let item) = outcome else { return }
+        guard case .updated(let item, _) = outcome else { return }
         trace.note("p\(proxy.number) update \(id)")
         if item.columns[proxy.column] != .string(value) {
             fault(.ownWrites, "\(id) does not show what was written", id)
@@ -122,7 +122,7 @@ extension Simulation {
     private func deleteHere(_ proxy: SimulatedProxy) async throws {
         guard let id = pickID() else { return }
         let outcome = await submit(.delete(try ItemID(id)), proxy)
-        guard case .deleted(let item) = outcome else { return }
+        guard case .deleted(let item, _) = outcome else { return }
         trace.note("p\(proxy.number) delete \(id)")
         model.undetermined.insert(id)
         model.recordWrite(by: proxy.number, id)

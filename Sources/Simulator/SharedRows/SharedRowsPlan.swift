@@ -3,12 +3,19 @@ package import SyncCore
 
 /// The parameters of a run of shared rows.
 package struct SharedRowsPlan: Sendable {
+    /// The seed of all random choices.
     package var seed: UInt64
+    /// The flavour of the backend.
     package var flavour: BackendFlavour
+    /// The number of proxies.
     package var proxies: Int
+    /// The policy for conflicts of writes with a condition.
     package var conflictPolicy: ConflictPolicy
+    /// The policy for conflicts of writes without a condition.
     package var unconditionalPolicy: ConflictPolicy
+    /// Whether an update that is due is sent before the delete that follows it.
     package var preservesHistory: Bool
+    /// Whether the table deletes softly.
     package var deletesSoftly: Bool
     /// The probability that the person decides later about an older version of a conflict.
     package var decidesLater = 0.3

@@ -4,7 +4,7 @@ public import TablesProtocol
 
 /// A clock that stands still until a test advances it. Wall time and uptime advance together; the wall time
 /// can also jump.
-public final class ManualClock: EngineClock, StoreClock {
+public final class ManualClock: EngineClock {
     private struct Sleeper {
         var deadline: Duration
         var continuation: CheckedContinuation<Void, Never>
@@ -26,10 +26,7 @@ public final class ManualClock: EngineClock, StoreClock {
     /// The wall time.
     public func now() -> Instant {
         let elapsed = state.withLock { $0.uptime + $0.offset }
-        let (seconds, attoseconds) = elapsed.components
-        return Instant(
-            milliseconds: start.milliseconds + seconds * 1000
-                + attoseconds / 1_000_000_000_000_000)
+        return Instant(milliseconds: start.milliseconds + elapsed.wholeMilliseconds)
     }
 
     /// The time since the clock was made.
@@ -90,7 +87,7 @@ public final class ManualClock: EngineClock, StoreClock {
         state.withLock { $0.sleepers.values.map(\.deadline).min() }
     }
 
-    /// Returns when a task sleeps.
+    /// Returns when a task sleeps; for tests.
     public func waitForSleeper() async {
         await withCheckedContinuation { continuation in
             let sleeps = state.withLock { state in

@@ -138,7 +138,7 @@ final class SimulatedProxy {
         try? store.close()
     }
 
-    /// Loses every later commit at the next crash.
+    /// Loses every later commit at the next crash; for tests of the checks.
     func freezeDisk() { snapshot.take(freezing: true) }
 
     // MARK: Reads

@@ -129,7 +129,7 @@ struct Resolving {
             generation: operation.generation, parameters: operation.parameters,
             headers: operation.headers, actor: .person)
         let outcome = try writing.perform(copy, WriteRules())
-        guard case .inserted(let item) = outcome else {
+        guard case .inserted(let item, _) = outcome else {
             return .refused(reason: "Mine cannot be inserted as a new item.")
         }
         try discarding.giveUp(

@@ -3,7 +3,8 @@ import TablesProtocol
 /// A three-way merge, column by column: base, local change and the server's newer row. Push, rebase and the
 /// list of conflicts all use it.
 ///
-/// Values are compared as JSON values. An absent column equals null.
+/// Values are compared as JSON values, dates as instants. A change that only writes the base's date in another
+/// way is still a change: it is left to send unless the server has that text. An absent column equals null.
 struct ThreeWayMerge: Sendable, Hashable {
     /// My changes that differ from the server's row.
     let rest: Columns
@@ -28,7 +29,9 @@ struct ThreeWayMerge: Sendable, Hashable {
         var overlaps: [String] = []
         for column in changes.all {
             let their = theirs.value(column.name)
-            if their.isSame(as: column.value) { continue }
+            let isRespelled = base?.value(column.name).isSame(as: column.value) ?? false
+            let dates: DateSameness = isRespelled ? .digitsAndOffset : .instant
+            if their.isSame(as: column.value, dates: dates) { continue }
             rest.append(column)
             if let base, base.value(column.name).isSame(as: their) { continue }
             overlaps.append(column.name)
@@ -40,7 +43,7 @@ struct ThreeWayMerge: Sendable, Hashable {
 
     /// Merges two rows that started from the same base.
     init(base: Columns, mine: Columns, theirs: Columns) {
-        let names = mine.changedNames(from: base)
+        let names = mine.writtenNames(from: base)
         let changes = Columns(names.map { Columns.Column($0, mine[$0] ?? .null) })
         self.init(base: base, changes: changes, theirs: theirs)
     }

@@ -10,12 +10,8 @@ public protocol StoreClock: Sendable {
 
 /// The clocks of the engine: wall time for what is stored and shown, uptime for waiting. So a jump of the
 /// wall clock neither starts nor delays anything.
-public protocol EngineClock: Sendable {
-    /// The wall time.
-    func now() -> Instant
-    /// The time since a fixed point in the past; it never goes back.
-    func uptime() -> Duration
-    /// Returns when ``uptime()`` reaches `deadline`, or early if the task is cancelled.
+public protocol EngineClock: StoreClock {
+    /// Returns when ``StoreClock/uptime()`` reaches `deadline`, or early if the task is cancelled.
     func sleep(until deadline: Duration) async
 }
 

@@ -42,7 +42,7 @@ extension SyncEngine {
 
     /// The outcome of a forwarded read.
     private enum ReadOutcome {
-        case exchange(Exchange, ForwardedAnswer)
+        case exchange(RemoteExchange, ForwardedAnswer)
         case untranslatable
         case none(reason: String, retryAfter: Duration?)
     }
@@ -87,20 +87,27 @@ extension SyncEngine {
 
     /// Sends a read. If the backend's generation is not known, the client's own is tried first, then the
     /// others, until an answer cannot be a refusal of the generation
-    /// (``RemoteAnswer/mayNeedOtherGeneration``).
+    /// (``RemoteAnswer/mayNeedOtherGeneration``). A list in no order is sent once more without the order of
+    /// ids, if the backend may have refused that order.
     /// - Returns: the answer and the generation in which it was asked for; nil if the backend's generation
     ///   cannot express the read.
     private func send(
         _ read: ForwardedRead, _ credential: Credential
-    ) async -> (Exchange, Generation)? {
+    ) async -> (RemoteExchange, Generation)? {
         let others = Generation.allCases.reversed().filter { $0 != read.generation }
         let isList = if case .list = read.target { true } else { false }
-        var first: (Exchange, Generation)?
+        var first: (RemoteExchange, Generation)?
         for generation in knownGeneration.map({ [$0] }) ?? [read.generation] + others {
             var remote = remote(credential)
             remote.generation = generation
             guard let request = read.request(for: generation) else { continue }
-            let exchange = await remote.send(request, asList: isList)
+            var exchange = await remote.send(request, asList: isList)
+            // A backend without orders lists in its own.
+            if knownGeneration != nil, read.hasOrderOfIDsAlone, exchange.answer.mayRefuseOrder,
+                let plain = read.request(for: generation, endsWithID: false)
+            {
+                exchange = await remote.send(plain, asList: isList)
+            }
             guard exchange.answer.mayNeedOtherGeneration else { return (exchange, generation) }
             first = first ?? (exchange, generation)
         }

@@ -210,12 +210,6 @@ public actor SyncEngine {
         forget("The backend was accepted; it has not been asked yet.")
     }
 
-    /// Forgets the proof and the generation, as after a restart.
-    package func forgetProof() {
-        isProven = false
-        isGenerationKnown = false
-    }
-
     private func forget(_ reason: String) {
         isProven = false
         isGenerationKnown = false

@@ -8,6 +8,7 @@ struct DecisionUndo {
     private var items: ItemTable { transaction.items }
     private var queue: OperationQueue { transaction.queue }
     private var entryUndo: EntryUndo { EntryUndo(transaction: transaction) }
+    private var rebase: Rebase { Rebase(transaction: transaction) }
     private var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
     private var writing: LocalWriting { LocalWriting(transaction: transaction) }
 
@@ -15,8 +16,8 @@ struct DecisionUndo {
     ///
     /// 1. If the decision changed the operation, and it was not sent yet, it becomes the conflict again. A
     ///    second operation that the decision made closes.
-    /// 2. If the decision discarded the operation, it comes back as a new operation with its state, reason
-    ///    and attempts. After "keep both" the copy is deleted.
+    /// 2. If the decision discarded the operation, its change comes back as a new operation with its
+    ///    attempts, over the item as it is now. After "keep both" the copy is deleted.
     /// 3. If the decision was sent, a new change reverts only the columns that the decision changed on the
     ///    backend, or deletes the row that the decision brought back.
     func undo(
@@ -83,7 +84,13 @@ struct DecisionUndo {
         return try queue.successor(of: second.seq) == nil
     }
 
-    /// Restores an operation that was discarded.
+    /// Restores an operation that was discarded, as a new change of the item as it is now.
+    ///
+    /// 1. Behind open operations it is their successor. It is refused unless the item is as its client saw
+    ///    it.
+    /// 2. One that may have been applied, and a conflict, stay as they were, over the item's present row.
+    /// 3. Any other is judged against the backend's row as it is known (``ChainJudge``). If another writer
+    ///    has changed the same columns since, it becomes a conflict. Otherwise it is rebased onto that row.
     private func restore(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
@@ -91,45 +98,63 @@ struct DecisionUndo {
             try items.row(table, point.operation.itemID) ?? purgedRow(point, table)
         let chain = try queue.chain(of: row)
         let follows = !chain.isEmpty && point.operation.successorOf != nil
-        guard chain.isEmpty || follows && row.visible == point.operation.baseRow else {
+        guard chain.isEmpty || follows && isSame(row.visible, point.operation.baseRow) else {
             return .refused(
                 reason: "The item has a newer change: discard or undo that one first.")
         }
         let before = row
-        var operation = point.operation
-        operation.id = transaction.ids.operationID(at: transaction.now)
+        var operation = try renewed(point.operation)
         operation.itemID = row.id
         operation.successorOf = chain.last?.seq
-        operation.waitsFor = nil
-        operation.nextAttemptAt = operation.nextAttemptAt.map { _ in transaction.now }
-        operation.attempts =
-            try queue.operation(id: point.operation.id)?.attempts ?? operation.attempts
-        if chain.isEmpty { judge(&operation, over: row) }
         try queue.insert(&operation)
-        try queue.save(&operation)
         try attempts.copy(from: point.operation.seq, to: operation.seq)
-        if chain.isEmpty {
-            row.shadow = row.rowID == nil ? point.server.columns : row.known
-            row.pending = operation.seq
+        let server = row.rowID == nil ? point.server : ServerSide(knownOf: row)
+        let isJudged = chain.isEmpty && !operation.maybeApplied && operation.state != .conflict
+        var isNewConflict = false
+        if isJudged, case .overlap = ChainJudge(server, after: nil).judge(operation) {
+            operation.becomeConflict(
+                ConflictReason.sentence(operation.kind, isGone: !server.isLive))
+            operation.baseVersion = nil
+            isNewConflict = true
         }
-        row.columns = point.mine
-        row.deleted = point.mineDeleted
-        try items.restamp(&row, from: before)
+        if isJudged, !isNewConflict {
+            try rebase.move(&row, [operation], onto: server, isDecided: true)
+        } else {
+            try queue.save(&operation)
+            if chain.isEmpty {
+                row.shadow = server.columns
+                row.pending = operation.seq
+            }
+            row.columns = point.localColumns(over: row, since: entry.after)
+            row.deleted = point.mineDeleted
+            try items.restamp(&row, from: before)
+            if isNewConflict { try rebase.recordConflict(operation, of: row, with: server) }
+        }
         try deleteCopy(point, table)
         return try entryUndo.finish(entry, of: row.id, before: before.visible, table)
     }
 
-    /// Makes a restored operation a conflict if another writer has changed the same columns since.
-    private func judge(_ operation: inout TableOperation, over row: ItemRow) {
-        guard row.rowID != nil, row.isOnBackend, operation.state != .conflict,
-            operation.state != .quarantined, !operation.mayHaveReached
-        else { return }
-        var server = ServerSide(shadowOf: row)
-        server.columns = row.known
-        guard case .overlap = ChainJudge(server, after: nil).judge(operation) else { return }
-        operation.state = .conflict
-        operation.reason = ConflictReason.sentence(operation.kind, isGone: !server.isLive)
-        operation.nextAttemptAt = nil
+    /// Whether two rows have the same values, in any order. Nil is no row.
+    private func isSame(_ one: Columns?, _ other: Columns?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return one.changedNames(from: other).isEmpty
+    }
+
+    /// A new operation with the content and attempts of a discarded one. It is due now, unless it waits for
+    /// a person. One that may have been applied is read back first.
+    private func renewed(_ discarded: TableOperation) throws -> TableOperation {
+        var operation = discarded
+        operation.id = transaction.ids.operationID(at: transaction.now)
+        operation.attempts = try queue.operation(id: discarded.id)?.attempts ?? discarded.attempts
+        operation.waitsFor = nil
+        switch discarded.state {
+        case .conflict, .quarantined: break
+        case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed:
+            operation.state = discarded.maybeApplied ? .unknown : .queued
+            operation.reason = discarded.maybeApplied ? discarded.reason : nil
+            operation.nextAttemptAt = discarded.maybeApplied ? transaction.now : nil
+        }
+        return operation
     }
 
     /// The row of an item that a purge has removed since.
@@ -190,7 +215,28 @@ struct DecisionUndo {
     }
 }
 
+extension ServerSide {
+    /// The backend's row of an item without local changes.
+    fileprivate init(knownOf row: ItemRow) {
+        self.init(shadowOf: row)
+        columns = row.known
+    }
+}
+
 extension UndoPoint {
+    /// The item's local columns before the decision, with those that were changed after it. The operation's
+    /// own columns stay.
+    /// - Parameter after: the row that the decision left; nil if it left none.
+    fileprivate func localColumns(over row: ItemRow, since after: Columns?) -> Columns {
+        guard operation.kind != .delete, let now = row.visible else { return mine }
+        var columns = mine
+        for name in now.changedNames(from: after ?? Columns())
+        where !operation.changedColumns.contains(name) {
+            columns[name] = now.value(name)
+        }
+        return columns
+    }
+
     /// Whether the decision of the entry made a second operation (``Rebase``): to bring a row back and to
     /// change it are two requests.
     fileprivate func hasSecond(_ entry: HistoryRow) -> Bool {

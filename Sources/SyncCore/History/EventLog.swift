@@ -69,7 +69,8 @@ struct EventLog {
             for (place, index) in events.enumerated() {
                 transaction.effects.events[index].id = last - Int64(count - 1 - place)
             }
-            if last / 512 > (last - Int64(count)) / 512 {
+            let step = StoreLimits.eventsBetweenRemovals
+            if last / step > (last - Int64(count)) / step {
                 try transaction.run(
                     "DELETE FROM events WHERE id <= ?", [last - Int64(StoreLimits.events)])
             }

@@ -152,8 +152,7 @@ struct WriteUndo {
         var base = operation.baseRow ?? Columns()
         for column in undoing.changedSince.all { base[column.name] = column.value }
         operation.baseRow = base
-        operation.state = .conflict
-        operation.reason = "It was changed after what is undone here."
+        operation.becomeConflict("It was changed after what is undone here.")
         if operation.kind != .delete { operation.setChange(to: row.columns) }
         try queue.save(&operation)
     }

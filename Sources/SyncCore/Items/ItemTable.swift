@@ -29,6 +29,16 @@ struct ItemTable {
         return rows.count == 1 ? rows[0] : nil
     }
 
+    /// The id under which the backend has an item that may not be here: the one that it gave in place of an
+    /// earlier id, else the same.
+    func presentID(_ table: TableRecord, _ id: ItemID) throws -> ItemID {
+        if let row = try row(table, id), !row.deleted { return row.id }
+        let given = try transaction.first(
+            "SELECT id FROM aliases WHERE table_id = ? AND alias = ?", [table.id, id.text]
+        ) { ItemID(stored: $0[0], kind: table.idKind) }
+        return given ?? id
+    }
+
     /// The item as a client sees it, tombstones too.
     func item(_ table: TableRecord, _ id: ItemID) throws -> Item? {
         try row(table, id)?.item

@@ -50,7 +50,7 @@ struct TableIndexes {
             try transaction.run("INSERT INTO meta VALUES (?, ?)", [key, now])
             return
         }
-        let days = min(max((now - last) / Self.day, 0), 62)
+        let days = min(max((now - last) / Self.day, 0), StoreLimits.halvings)
         if days == 0 { return }
         try transaction.run(
             "UPDATE table_indexes SET queries = queries >> ?1, steps = steps >> ?1", [days])

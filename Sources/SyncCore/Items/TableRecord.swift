@@ -16,9 +16,11 @@ struct TableRecord: Sendable, Hashable {
     var unconditionalPolicy: ConflictPolicy
     var isPublic: Bool
     var paging: Paging
+    /// Whether the backend's rows came in another order than that of `updatedAt`, so that pulls remove nothing.
+    var isUnsorted: Bool
     var spellings: ColumnSpellings
     var lastPullAt: Instant?
-    /// A warning of the last pull about the backend's paging.
+    /// A warning of the last pull about the backend's paging or its clocks.
     var warning: String?
     /// See ``TableStatus/pullError``.
     var pullError: String?
@@ -38,7 +40,8 @@ struct TableRecord: Sendable, Hashable {
     static let select = """
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
-          parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows FROM tables
+          parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
+          is_unsorted FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -65,5 +68,6 @@ struct TableRecord: Sendable, Hashable {
         pullsFailSince = (row[17] as Int64?).map { Instant(milliseconds: $0) }
         pageRows = (row[18] as Int64?).map { Int($0) }
         largestPageRows = (row[19] as Int64?).map { Int($0) }
+        isUnsorted = row[20]
     }
 }

@@ -48,11 +48,13 @@ struct TableRecords {
             """, [name.text, name.key, idKind.rawValue])
         transaction.effects.changedTables = true
         guard let table = try table(name) else { throw StoreError.failed("No table was made.") }
+        try transaction.counters.beginBeyondRemoved(table.id)
         return table
     }
 
     /// Removes a table, and by the references to it every row of other tables that belongs to it.
     func remove(_ table: TableRecord) throws {
+        try transaction.counters.keepGiven(ofRemoved: table.id)
         try transaction.run(
             """
             INSERT INTO meta VALUES ('last_removed_table', ?1)
@@ -69,7 +71,7 @@ struct TableRecords {
             UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
               conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
               last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
-              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ? WHERE id = ?
+              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
@@ -78,7 +80,7 @@ struct TableRecords {
                 table.lastPullAt?.milliseconds, table.warning,
                 JSONList.text(table.parents.map(\.description)), table.preservesHistory,
                 table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
-                table.largestPageRows, table.id,
+                table.largestPageRows, table.isUnsorted, table.id,
             ])
         transaction.effects.changedTables = true
     }

@@ -31,7 +31,7 @@ public struct TableStatus: Sendable, Hashable {
     public var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     public var preservesHistory: Bool
-    /// A warning in plain words: why pulls fail, rows that are set aside, or the backend's paging.
+    /// A warning in plain words: why pulls fail, rows that are set aside, or the backend's paging or clocks.
     public var warning: String?
     /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
     /// because the backend could not be used, does not count.

@@ -9,6 +9,10 @@ struct PagePrefetcher: Sendable {
         let change: Int64
         /// The paging with which it was requested.
         let paging: Paging
+        /// Whether rows have come in another order than that of `updatedAt`.
+        var isUnsorted = false
+        /// The backend's time when the pull began; nil if it is not known.
+        var begunAt: Instant?
     }
     private var pages: [Page] = []
 
@@ -28,9 +32,10 @@ struct PagePrefetcher: Sendable {
         var remaining = limit
         for page in pages where remaining > 0 {
             guard page.paging == part.first?.paging ?? page.paging else { break }
-            let rows = page.rows.prefix(remaining)
-            part.append(Page(rows: rows, change: page.change, paging: page.paging))
-            remaining -= rows.count
+            var taken = page
+            taken.rows = page.rows.prefix(remaining)
+            part.append(taken)
+            remaining -= taken.rows.count
         }
         return part
     }

@@ -12,7 +12,7 @@ extension PullPass {
         let (request, store) = (request, store)
         return try await store.writeBesideClients { transaction in
             var applied = AppliedPart()
-            guard let paging = part.first?.paging else { return applied }
+            guard let first = part.first else { return applied }
             let rows = part.flatMap(\.rows)
             var record = try IDKinds(transaction: transaction).tableForRows(request.table, rows)
             let hasSetAside = try transaction.setAsideRows.count(of: record.id) > 0
@@ -30,8 +30,9 @@ extension PullPass {
             if applied.counts.applied + applied.counts.deleted > 0 {
                 transaction.events.emit(.item, table: record.name)
             }
-            if record.paging != paging {
-                record.paging = paging
+            if record.paging != first.paging || record.isUnsorted != first.isUnsorted {
+                record.paging = first.paging
+                record.isUnsorted = first.isUnsorted
                 try transaction.tables.save(record)
             }
             guard request.keepsToken else { return applied }
@@ -43,8 +44,8 @@ extension PullPass {
                 return applied
             }
             if !request.isWhole { try transaction.tokens.note(taken, of: moved) }
-            if paging != .full {
-                moved.advance(to: taken, now: transaction.now)
+            if first.paging != .full {
+                moved.advance(to: taken, begunAt: first.begunAt ?? transaction.now)
                 try transaction.tokens.save(moved)
             }
             applied.token = moved

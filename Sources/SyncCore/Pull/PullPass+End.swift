@@ -2,16 +2,19 @@ import HTTPTypes
 import TablesProtocol
 
 extension PullPass {
-    /// Finishes a pull whose pages were all received: the table is complete, and items that the backend no
-    /// longer has are removed. If the token was removed meanwhile, so were items, and the next pull completes
-    /// the table.
+    /// Finishes a pull whose pages were all received.
+    ///
+    /// 1. Ask whether the backend assigns integer ids, and for the items that an unpaged list did not show.
+    /// 2. In one transaction: note integer ids, remove items that the backend no longer has, complete the table
+    ///    and the token, note the sizes of pages and the warning, and clear the failure. If the token was
+    ///    removed meanwhile, so were items, and the next pull completes the table.
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
         let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
-        let startedAt = state.startedAt
+        let (startedAt, answeredAt) = (state.startedAt, state.answeredAt)
         let removes = state.removesUnseen
         let token = state.token
-        let isFirst = remote.generation == .mobileServices
+        let isFirstGeneration = remote.generation == .mobileServices
         let hasIntegerIDs = await assignsIDs(state)
         let gone = plan.isUnpaged && removes && request.isWhole ? try await missing(state) : nil
         state.report.deleted += try await store.write { transaction in
@@ -42,10 +45,11 @@ extension PullPass {
                 try transaction.tokens.save(token)
             }
             record.lastPullAt = transaction.now
-            record.warning = plan.warning
+            record.warning = plan.warning(at: answeredAt ?? transaction.now)
+            record.isUnsorted = plan.isUnsorted
             record.pageRows = plan.pageRows(after: record.pageRows)
             // A first generation server gives as many rows as requested, and 50 without a request.
-            if !isFirst {
+            if !isFirstGeneration {
                 record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
             }
             (record.pullError, record.pullsFailSince) = (nil, nil)

@@ -4,7 +4,8 @@ import TablesProtocol
 
 /// One pull of one table: copies the backend's changes into the store, page by page.
 ///
-/// 1. The plan begins a little before the pull token. Its pages are ordered by the time of change.
+/// 1. The plan begins a little before the pull token. Its pages are ordered by the time of change. If the
+///    backend says that the token's time is yet to come, the plan begins with the first row.
 /// 2. Before each request the count of push outcomes is read. A row whose push outcome is committed later
 ///    may be newer than the page, so the pull does not change it.
 /// 3. The next page is requested while earlier ones are applied, unless many rows wait or clients use the
@@ -78,7 +79,7 @@ struct PullPass: Sendable {
             wanted: request.query,
             pageRows: min(pageRows, reconciles ? pageRows : record?.pageRows ?? pageRows),
             token: request.keepsToken && !reconciles ? token?.updatedAt : nil,
-            collectsIDs: reconciles)
+            collectsIDs: reconciles, isUnsorted: record?.isUnsorted ?? false)
         return PullState(
             report: PullReport(table: record?.name.text ?? request.table.text), plan: plan,
             token: request.keepsToken ? token : nil, startedAt: now, begun: change,
@@ -109,9 +110,13 @@ struct PullPass: Sendable {
             while true {
                 // 1. Request the next page, unless enough rows wait to be applied. If clients use the
                 //    store, request only when none wait: clients would wait for the concurrent work.
-                let isInUse = isInUse(&state)
+                let now = remote.clock.uptime()
+                if store.takeUse() { state.lastUse = now }
+                let isInUse = state.isInUse(at: now)
                 let maxWaiting = isInUse ? 1 : SyncLimits.prefetchedRows
-                if !isAsking, failure == nil, prefetcher.rows < maxWaiting, needsNextPage(&state) {
+                let mayRequest = !isAsking && failure == nil && prefetcher.rows < maxWaiting
+                if mayRequest { endIfNoPageMayFollow(&state) }
+                if mayRequest, state.needsNextPage {
                     isAsking = true
                     let (query, isComparison) = (state.query, state.plan.collectsIDs)
                     group.addTask {
@@ -151,24 +156,15 @@ struct PullPass: Sendable {
         if let failure { throw failure }
     }
 
-    /// Whether clients used the store a moment ago.
-    private func isInUse(_ state: inout PullState) -> Bool {
-        let now = remote.clock.uptime()
-        if store.takeUse() { state.lastUse = now }
-        let rest = Duration.milliseconds(SyncLimits.restBesideClientsMilliseconds)
-        return state.lastUse.map { now - $0 < rest } ?? false
-    }
-
-    /// Whether another page is needed.
-    private func needsNextPage(_ state: inout PullState) -> Bool {
-        guard !state.plan.isAtEnd, state.report.error == nil else { return false }
+    /// Ends a pull that needs another page and was cancelled, or whose pages do not come to an end.
+    private func endIfNoPageMayFollow(_ state: inout PullState) {
+        guard state.needsNextPage else { return }
         if cancel.isSet {
             state.stop = .cancelled
             state.report.error = "It was cancelled."
         } else if state.plan.isRepeating || state.report.requests >= SyncLimits.pullPages {
             state.report.error = "The backend's pages do not come to an end."
         }
-        return state.report.error == nil
     }
 
     private func requestPage(_ query: PageQuery) async -> Event {
@@ -203,10 +199,21 @@ struct PullPass: Sendable {
             state.report.error = "planted"
             return nil
         }
+        let isFirst = state.begunAt == nil
+        state.begunAt = state.begunAt ?? page.sentAt ?? state.startedAt
+        state.answeredAt = page.sentAt
+        if isFirst, let now = page.sentAt, state.plan.begins(after: now) {
+            // The backend's clock was ahead when the token advanced. What has changed since the clock was set
+            // back has an earlier time.
+            state.forgetToken()
+            return nil
+        }
         state.report.total = page.total ?? state.report.total
         let rows = state.plan.take(page)
         state.report.received += rows.count
-        return PagePrefetcher.Page(rows: rows, change: change, paging: state.plan.paging)
+        return PagePrefetcher.Page(
+            rows: rows, change: change, paging: state.plan.paging,
+            isUnsorted: state.plan.isUnsorted, begunAt: state.begunAt)
     }
 
     /// Handles a refused page: tries smaller pages or a simpler paging, if the table can be listed. If

@@ -46,6 +46,12 @@ struct PullPlan: Sendable {
     private var lastRows: Int?
     /// Whether a row came without `updatedAt`, so that no token can be kept.
     private(set) var hasUntimedRows = false
+    /// Whether rows came in another order than that of `updatedAt`, in this pull or an earlier one.
+    private(set) var isUnsorted: Bool
+    /// Whether the times of the last page went back, so that the page is requested once more.
+    private var isOrderDoubted = false
+    /// Whether an element came of which no id can be read: it may be any row.
+    private(set) var hasNamelessRows = false
 
     /// The last row received.
     struct Cursor: Sendable, Hashable {
@@ -86,11 +92,14 @@ struct PullPlan: Sendable {
 
     /// Starts a plan at a token's time minus ``SyncLimits/overlapSeconds``, so that rows which were
     /// committed late with an earlier time are found.
+    /// - Parameter isUnsorted: whether rows came in another order in an earlier pull. A table that is paged by
+    ///   `$skip` because of that stays unsorted.
     init(
         idKind: IDKind, paging: Paging, wanted: PullQuery, pageRows: Int, token: String?,
-        collectsIDs: Bool = false
+        collectsIDs: Bool = false, isUnsorted: Bool = false
     ) {
         self.collectsIDs = collectsIDs
+        self.isUnsorted = paging == .full && isUnsorted
         self.idKind = idKind
         self.paging = paging
         self.wanted = wanted
@@ -98,6 +107,12 @@ struct PullPlan: Sendable {
         guard paging != .full, let token, let instant = Instant(iso: token) else { return }
         start = InstantLiteral(instant.advanced(by: .seconds(-SyncLimits.overlapSeconds)).text)
     }
+
+    /// Whether the pull begins after a time, so that it would miss each change until then.
+    func begins(after time: Instant) -> Bool { start.map { $0.instant > time } ?? false }
+
+    /// Begins with the table's first row instead. Called before a page was taken.
+    mutating func beginWithFirstRow() { start = nil }
 
     /// The next page to request.
     func next() -> PageQuery {
@@ -141,7 +156,10 @@ struct PullPlan: Sendable {
     ///    it may count the page only, and rows may come twice.
     /// 3. If the same page comes again, the backend ignores the paging.
     /// 4. If rows have no readable `updatedAt`, the pull starts again with `$skip` alone.
-    /// 5. If a keyset page has no new row at the cursor's time, there is no progress: from here on the
+    /// 5. If the times go back, the page is requested once more: a row may have changed while the backend read
+    ///    the page. If they go back again, the backend does not sort by them, and no cursor can be trusted: the
+    ///    pull starts again with `$skip` alone.
+    /// 6. If a keyset page has no new row at the cursor's time, there is no progress: from here on the
     ///    table is paged by `$skip` among rows of the same time.
     ///
     /// An element that cannot be applied counts as a row: the cursor moves past it.
@@ -163,6 +181,7 @@ struct PullPlan: Sendable {
         }
         if keys == lastPage, !isAtEnd { return handleRepeatedPage(page, keys) }
         lastPage = keys
+        if rows.contains(where: { $0.idText == nil }) { hasNamelessRows = true }
         if isUntimed(page, keys) {
             hasUntimedRows = true
             // The page is requested again, in another order.
@@ -171,6 +190,18 @@ struct PullPlan: Sendable {
                 return []
             }
         }
+        if paging != .full, goesBack(keys) {
+            guard isOrderDoubted else {
+                isOrderDoubted = true
+                // The next page is neither a repeated one nor the one after a cut one.
+                (lastPage, lastRows) = ([], nil)
+                return []
+            }
+            isUnsorted = true
+            restart(paging: .full)
+            return []
+        }
+        isOrderDoubted = false
         let known = ids.count
         if collectsIDs || paging == .full { ids.formUnion(rows.compactMap(\.itemID)) }
         switch paging {
@@ -212,6 +243,13 @@ struct PullPlan: Sendable {
             return true
         }
         return !isTimed(keys.last?.updatedAt)
+    }
+
+    /// Whether the times of a page go back, from the cursor's on.
+    private func goesBack(_ keys: [RowKey]) -> Bool {
+        let texts = [cursor?.updatedAt] + keys.map(\.updatedAt)
+        let times = texts.compactMap { text in text.flatMap { Instant(iso: $0) } }
+        return zip(times, times.dropFirst()).contains { $0 > $1 }
     }
 
     /// Whether the page begins with a row that was received before, so that it misses no row.
@@ -273,12 +311,19 @@ struct PullPlan: Sendable {
         cursor = nil
         position = SkipPosition()
         (seen, ids, lastPage) = ([], [], [])
-        lastRows = nil
+        (lastRows, isOrderDoubted) = (nil, false)
         isAtEnd = false
     }
 
-    /// Whether rows may have been missed, so that an unseen item may still exist.
-    var isUnsure: Bool { position.isUnsure }
+    /// Whether rows may have been missed, so that an unseen item may still exist. A list that came whole has
+    /// no order that matters.
+    var isUnsure: Bool {
+        position.isUnsure || hasNamelessRows || isUnsorted && !isUnpaged
+    }
+
+    private static let unsorted =
+        "The backend does not sort by updatedAt: every pull takes the whole table, and rows that the "
+        + "backend deleted for good stay. After it was corrected, pull the table with --reconcile."
 
     /// A warning about the table's paging for the operator; nil if it is normal.
     var warning: String? {
@@ -289,10 +334,25 @@ struct PullPlan: Sendable {
             return "The backend gives all rows whatever is asked for: every pull takes the whole "
                 + "table."
         }
-        return isUnsure
+        if isUnsorted { return Self.unsorted }
+        return position.isUnsure
             ? "The backend's rows come in another order each time: some may be missing here, and some "
                 + "that it deleted for good may stay."
             : nil
+    }
+
+    private static let ahead =
+        "The backend's latest row has a time that is yet to come, by the Date of its answers or else by this "
+        + "machine's clock: every pull takes the rows of such times again. Compare the clocks of the "
+        + "backend's database, its web server and this machine."
+
+    /// As ``warning``; if that is nil, a warning about the clocks if the latest row has a time that is yet to
+    /// come.
+    /// - Parameter end: when the last page was sent.
+    func warning(at end: Instant) -> String? {
+        let latest = cursor.flatMap { Instant(iso: $0.updatedAt) }
+        let bound = end.advanced(by: .seconds(SyncLimits.futureSeconds))
+        return warning ?? latest.flatMap { $0 > bound ? Self.ahead : nil }
     }
 
     /// The next simpler paging; nil if there is none.

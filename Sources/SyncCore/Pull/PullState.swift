@@ -9,6 +9,10 @@ struct PullState: Sendable {
     var refusals = 0
     /// When the pass began, on the store's clock.
     var startedAt: Instant
+    /// When the first page was sent, by the backend's clock if it says; nil before that page.
+    var begunAt: Instant?
+    /// When the last page was sent, by the backend's clock; nil if it does not say.
+    var answeredAt: Instant?
     /// The count of push outcomes when the pass began.
     var begun: Int64
     var stop: PushStop?
@@ -34,6 +38,23 @@ struct PullState: Sendable {
         var query = plan.next()
         query.query.count = report.requests == 0
         return query
+    }
+
+    /// Whether another page is needed.
+    var needsNextPage: Bool { !plan.isAtEnd && report.error == nil }
+
+    /// Whether clients used the store a moment ago.
+    /// - Parameter now: in uptime.
+    func isInUse(at now: Duration) -> Bool {
+        let rest = Duration.milliseconds(SyncLimits.restBesideClientsMilliseconds)
+        return lastUse.map { now - $0 < rest } ?? false
+    }
+
+    /// Begins with the table's first row, because the token's time is yet to come.
+    mutating func forgetToken() {
+        plan.beginWithFirstRow()
+        token?.updatedAt = nil
+        token?.lastID = nil
     }
 
     /// Adds the effect of one transaction.

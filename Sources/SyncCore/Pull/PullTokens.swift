@@ -123,10 +123,11 @@ struct PullTokens {
 extension PullToken {
     /// Advances the token to the latest row. It never goes back, although the first pages overlap.
     ///
-    /// A row with a time far in the future does not advance it: all changes until that time would be
-    /// missed.
-    mutating func advance(to rows: some Sequence<ListElement>, now: Instant) {
-        let latest = now.advanced(by: .seconds(SyncLimits.futureSeconds))
+    /// A row with a time after the beginning of the pull does not advance it: if that time is yet to come,
+    /// all changes until then would be missed. The row comes again in each pull that begins before its time.
+    /// - Parameter begunAt: when the pull began, by the clock that gives rows their times.
+    mutating func advance(to rows: some Sequence<ListElement>, begunAt: Instant) {
+        let latest = begunAt.advanced(by: .seconds(SyncLimits.futureSeconds))
         for row in rows {
             guard let raw = row.updatedAt, let instant = Instant(iso: raw), instant <= latest
             else { continue }

@@ -67,7 +67,7 @@ extension PushPass {
             operation.maybeApplied
             || !hasMerged && operation.lacksVersion && remote.generation == .datasync
         subject.mergesTwice = store.has(.mergeSendsTwice)
-        if operation.isAssigned, operation.highestID == nil {
+        if operation.needsHighestID {
             if let step = try await recordHighestID(operation, subject) { return step }
         }
         let request = try request(operation, subject, record)

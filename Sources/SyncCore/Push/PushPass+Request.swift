@@ -20,67 +20,118 @@ extension PushPass {
             && !store.has(.missingTableRefuses)
     }
 
-    /// Sends the request in a slot that is held, judges the answer, and releases the slot before the
-    /// commit.
+    /// Sends a request in a slot that is held, and judges the answer.
+    ///
+    /// 1. Send, and judge the answer.
+    /// 2. If the verdict asks for it, read the row back and judge that.
+    /// 3. If an answer of success leaves out what the item's next change needs, read the row
+    ///    (``AnsweredRow``). It becomes the server's row.
+    /// 4. Find out whether a failure is the link's. If it is, or if the next operation would get the same
+    ///    answer, nothing more is sent.
+    /// 5. Release the slot before the commit.
     func sendAndJudge(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord
     ) async throws(StoreError) -> JudgedRequest {
         defer { slots.release() }
-        let table = operation.table
         let remote = self.remote(for: operation)
         var subject = subject
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
             subject.tableExistedBefore = try await existedBefore(record)
         }
-        var decision: PushDecision
-        if operation.isAssigned, operation.maybeApplied {
-            let highest = operation.highestID ?? 0
-            let answer = await remote.rest(of: exchange.answer, of: table, after: highest)
-            let claimed = try await store.read { try $0.items.claimedIDs(of: record) }
-            decision = IntegerInsert.judge(subject, answer, after: highest, claimed: claimed)
-        } else if subject.isReadFirst {
-            let answer =
-                store.has(.ignoredFilterProves)
-                ? exchange.answer
-                : await remote.proof(exchange.answer, of: operation.itemID, in: table)
-            decision = Verdict.judge(subject, readBack: answer, after: .unknown)
-        } else {
-            decision = Verdict.judge(subject, exchange.answer)
-        }
+        var decision = try await firstDecision(exchange.answer, of: operation, subject, record)
+        var origin = self.origin(operation, request, exchange.answer, subject)
         if decision == .readBack {
-            let list = await remote.list(table, .row(operation.itemID))
-            let row = await remote.proof(list, of: operation.itemID, in: table)
-            if row.isMissing { subject.tableExistedBefore = try await existedBefore(record) }
-            let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
-            decision = Verdict.judge(subject, readBack: row, after: cause)
-            // The id is taken, perhaps by this insert if the network sent it twice. Until the row was read,
-            // the insert may have been applied.
-            if operation.kind == .insert, cause == .conflict, !row.isList {
-                subject.maybeApplied = true
+            decision = try await readBack(operation, &subject, after: exchange.answer, record)
+        } else if case .applied(let row?) = decision, case .row = exchange.answer {
+            let answered = AnsweredRow(subject: subject, row: row, generation: remote.generation)
+            if answered.mustBeRead {
+                (decision, origin) = await read(answered, origin, of: operation)
             }
         }
-        // Without a token, one table may require a sign-in that the other tables do not require.
-        if decision == .signIn(maybeApplied: false), remote.credential == .none {
-            decision = .postponed(
-                Postponement(
-                    cause: .requiresSignIn, maybeApplied: false,
-                    reason: "The backend asks to sign in for table \(table)."))
-        }
-        let failure = await attributeFailure(&decision, table)
+        decision = withoutToken(decision, for: record.name)
+        let failure = await attributeFailure(&decision, record.name)
         if failure != nil || decision.endsPush { slots.close() }
         var end = AttemptEnd(exchange)
         end.error = end.error ?? failure?.reason
         return JudgedRequest(
-            subject: subject, decision: decision, end: end, failure: failure,
-            origin: origin(operation, request, exchange.answer),
+            subject: subject, decision: decision, end: end, failure: failure, origin: origin,
             refusedProtocolVersion: exchange.answer.isOtherVersion)
+    }
+
+    /// Judges the answer: of an insert whose id the backend assigns and that may have been applied by the
+    /// rows that came since, of an operation whose row is read first by that row, else by itself.
+    private func firstDecision(
+        _ answer: RemoteAnswer, of operation: TableOperation, _ subject: PushSubject,
+        _ record: TableRecord
+    ) async throws(StoreError) -> PushDecision {
+        let remote = self.remote(for: operation)
+        if operation.isAssigned, operation.maybeApplied {
+            let highest = operation.highestID ?? 0
+            let rows = await remote.rest(of: answer, of: record.name, after: highest)
+            let claimed = try await store.read { try $0.items.claimedIDs(of: record) }
+            return IntegerInsert.judge(subject, rows, after: highest, claimed: claimed)
+        }
+        guard subject.isReadFirst else { return Verdict.judge(subject, answer) }
+        let proof =
+            store.has(.ignoredFilterProves)
+            ? answer : await remote.proof(answer, of: operation.itemID, in: record.name)
+        return Verdict.judge(subject, readBack: proof, after: .unknown)
+    }
+
+    /// Reads the row back after an answer that is no verdict without it, and judges the row.
+    ///
+    /// After 409 an insert's id is taken, perhaps by this insert if the network sent it twice. If the row is
+    /// not read, the insert may have been applied.
+    private func readBack(
+        _ operation: TableOperation, _ subject: inout PushSubject, after answer: RemoteAnswer,
+        _ record: TableRecord
+    ) async throws(StoreError) -> PushDecision {
+        let remote = self.remote(for: operation)
+        let list = await remote.list(record.name, .row(operation.itemID))
+        let row = await remote.proof(list, of: operation.itemID, in: record.name)
+        if row.isMissing { subject.tableExistedBefore = try await existedBefore(record) }
+        let cause: Verdict.ReadBackCause = answer.isMissing ? .missing : .conflict
+        let decision = Verdict.judge(subject, readBack: row, after: cause)
+        if operation.kind == .insert, cause == .conflict, !row.isList {
+            subject.maybeApplied = true
+        }
+        return decision
+    }
+
+    /// Reads the row that a change was answered with. With the version of the answer it is our own write,
+    /// otherwise it may contain another writer's change.
+    private func read(
+        _ answered: AnsweredRow, _ origin: RowOrigin, of operation: TableOperation
+    ) async -> (PushDecision, RowOrigin) {
+        let remote = self.remote(for: operation)
+        let list = await remote.list(operation.table, .row(answered.row.id))
+        let proof = await remote.proof(list, of: answered.row.id, in: operation.table)
+        guard let now = answered.presentRow(in: proof) else {
+            return (answered.decision(withoutRow: proof), origin)
+        }
+        let isOwn = origin.isOwnAnswer && answered.hasVersion(of: now)
+        return (.applied(now), RowOrigin(isOwnAnswer: isOwn))
+    }
+
+    /// A decision, where there is no token: one table may require a sign-in that the other tables do not
+    /// require, so the push goes on after its 401.
+    private func withoutToken(_ decision: PushDecision, for table: TableName) -> PushDecision {
+        guard decision == .signIn(maybeApplied: false), remote.credential == .none else {
+            return decision
+        }
+        return .postponed(
+            Postponement(
+                cause: .requiresSignIn, maybeApplied: false,
+                reason: "The backend asks to sign in for table \(table)."))
     }
 
     /// Sends an operation's request. An undelete that one form of the third generation answers with 410 is
     /// sent in the other form. 410 means that nothing happened, so both requests are one attempt.
-    private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
+    private func send(_ request: RemoteRequest, of operation: TableOperation) async
+        -> RemoteExchange
+    {
         let remote = self.remote(for: operation)
         let exchange = await remote.send(request, asList: request.method == .get)
         guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
@@ -123,16 +174,20 @@ extension PushPass {
             operation, isUnconditional: isUnconditional, generation: remote.generation)
     }
 
-    /// What an answer's row says besides its columns.
+    /// What an answer's row says besides its columns. The row is whole if it answers an insert or a
+    /// replacement, not in the first generation, and has all that was sent.
     private func origin(
-        _ operation: TableOperation, _ request: RemoteRequest, _ answer: RemoteAnswer
+        _ operation: TableOperation, _ request: RemoteRequest, _ answer: RemoteAnswer,
+        _ subject: PushSubject
     ) -> RowOrigin {
         let isConditional = operation.kind == .insert || request.fields[.ifMatch] != nil
         switch answer {
-        case .row:
+        case .row(let row):
             let isReplaced = operation.kind == .insert || operation.kind == .replace
+            let answered = AnsweredRow(subject: subject, row: row, generation: remote.generation)
             return RowOrigin(
-                isWhole: remote.generation != .mobileServices && isReplaced,
+                isWhole: remote.generation != .mobileServices && isReplaced
+                    && !answered.lacksSentColumn,
                 isOwnAnswer: isConditional && !operation.maybeApplied)
         case .empty: return RowOrigin(isOwnAnswer: isConditional)
         default: return RowOrigin()
@@ -182,7 +237,7 @@ extension PushSubject {
 
 extension AttemptEnd {
     /// Records how a request ended.
-    init(_ exchange: Exchange) {
+    init(_ exchange: RemoteExchange) {
         self.init(
             status: exchange.status, response: exchange.excerpt, error: nil, reach: nil,
             fields: exchange.fields)

@@ -93,8 +93,6 @@ struct Settlement {
 extension Instant {
     /// The instant `duration` later, in whole milliseconds.
     func advanced(by duration: Duration) -> Instant {
-        let (seconds, attoseconds) = duration.components
-        return Instant(
-            milliseconds: milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        Instant(milliseconds: milliseconds + duration.wholeMilliseconds)
     }
 }

@@ -110,7 +110,7 @@ struct Settling {
         case .discarded(let remote, let reason):
             try discarding.giveUp(
                 &operation, &row, for: try tables.side(remote, in: table), by: .engine,
-                reason: reason)
+                reason: reason, isAnswered: true)
         }
         return operation.state
     }

@@ -94,10 +94,11 @@ enum Verdict {
             return .quarantine(reason: "The backend says that such an item exists.")
         }
         // The row may be an echo of the request's own body, also beside the present row's version and with
-        // values that the backend changed. A delete sends no row.
-        guard subject.kind == .delete, let row, row.version != nil, row.id == subject.itemID else {
-            return .readBack
-        }
+        // values that the backend changed. A delete sends no row, so the row is the backend's own. It may be
+        // a part of it.
+        guard subject.kind == .delete, let row, row.version != nil, row.id == subject.itemID,
+            row.isDeleted || !row.columns.lacksValue(of: subject.base ?? Columns())
+        else { return .readBack }
         return found(subject, row, after: .conflict)
     }
 

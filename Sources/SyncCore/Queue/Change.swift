@@ -7,17 +7,18 @@ struct Change: Sendable, Hashable {
     /// All columns for insert and replace, the changed ones for update, nil otherwise.
     var payload: Columns?
 
-    /// Compares by JSON value. An absent column equals null, so a column that was removed is sent as null.
+    /// Compares by JSON value, dates with their offsets and all their digits too. An absent column equals
+    /// null, so a column that was removed is sent as null.
     init(_ kind: OperationKind, columns: Columns, base: Columns?) {
         switch kind {
         case .insert:
             changedColumns = columns.names
             payload = columns
         case .replace:
-            changedColumns = columns.changedNames(from: base ?? Columns())
+            changedColumns = columns.writtenNames(from: base ?? Columns())
             payload = columns
         case .update:
-            changedColumns = columns.changedNames(from: base ?? Columns())
+            changedColumns = columns.writtenNames(from: base ?? Columns())
             payload = Columns(changedColumns.map { Columns.Column($0, columns[$0] ?? .null) })
         case .delete, .undelete:
             changedColumns = []
@@ -42,23 +43,5 @@ extension TableOperation {
         case .update, .replace: changedColumns.isEmpty
         case .insert, .delete, .undelete: false
         }
-    }
-}
-
-/// A short text that identifies an item to a person.
-enum ItemTitle {
-    private static let preferred = ["text", "title", "name", "subject", "description", "label"]
-
-    /// The text of the column that most likely names the item, at most ``StoreLimits/titleCharacters``
-    /// characters; nil if no column is text.
-    static func of(_ columns: Columns) -> String? {
-        let texts = columns.all.compactMap { column in
-            column.value.string.map { (column.name.lowercased(), $0) }
-        }
-        let named = preferred.lazy.compactMap { name in
-            texts.first { $0.0 == name && !$0.1.isEmpty }
-        }.first
-        guard let text = (named ?? texts.first { !$0.1.isEmpty })?.1 else { return nil }
-        return String(text.prefix(StoreLimits.titleCharacters))
     }
 }

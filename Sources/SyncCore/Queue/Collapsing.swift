@@ -35,14 +35,18 @@ struct ItemEdit {
     }
 
     /// The outcome that the client gets.
-    func outcome(_ row: ItemRow) -> WriteOutcome {
+    /// - Parameter operation: the operation that contains the change.
+    func outcome(_ row: ItemRow, in operation: WrittenOperation?) -> WriteOutcome {
         switch kind {
-        case .insert: .inserted(row.item)
-        case .update, .replace: .updated(row.item)
-        case .delete: .deleted(row.item)
-        case .undelete: .undeleted(row.item)
+        case .insert: .inserted(row.item, operation)
+        case .update, .replace: .updated(row.item, operation)
+        case .delete: .deleted(row.item, operation)
+        case .undelete: .undeleted(row.item, operation)
         }
     }
+
+    /// The outcome of a write that changes nothing.
+    var outcomeWithoutEffect: WriteOutcome { outcome(row, in: WrittenOperation(lastOf: chain)) }
 
     /// The sentence for history.
     func summary(after: ItemRow) -> String {
@@ -52,7 +56,7 @@ struct ItemEdit {
         case .undelete: return "Brought back."
         case .update, .replace:
             if row.deleted { return "Brought back and changed." }
-            let names = after.columns.changedNames(from: row.columns)
+            let names = after.columns.writtenNames(from: row.columns)
             return names.isEmpty ? "Changed nothing." : "Changed \(names.joined(separator: ", "))."
         }
     }
@@ -83,7 +87,7 @@ struct Collapsing {
             return try cancel(edit)
         case .nothing:
             try ledger.countCollapsedWrite()
-            return edit.outcome(edit.row)
+            return edit.outcomeWithoutEffect
         case .refuse(.alreadyExists):
             return .alreadyExists(edit.row.item)
         case .refuse(.gone):
@@ -102,7 +106,7 @@ struct Collapsing {
         operation.setChange(to: row.columns)
         if operation.changesNothing {
             try ledger.countCollapsedWrite()
-            return edit.outcome(edit.row)
+            return edit.outcomeWithoutEffect
         }
         try queue.insert(&operation)
         if edit.chain.isEmpty {
@@ -196,6 +200,6 @@ struct Collapsing {
             after: row.visible, summary: edit.summary(after: row), undoable: true)
         events.emit(.item, table: edit.table.name, item: row.id, operation: operation.id)
         events.emit(.operation, operation)
-        return edit.outcome(row)
+        return edit.outcome(row, in: WrittenOperation(id: operation.id, isOwn: true))
     }
 }

@@ -13,10 +13,12 @@ struct Discarding {
 
     /// Closes an operation without effect. The item becomes the backend's row, with its later operations
     /// applied.
+    /// - Parameter isAnswered: whether `server` has just come from the backend. If not, a page of a pull that
+    ///   is on its way still applies.
     func giveUp(
         _ operation: inout TableOperation, _ row: inout ItemRow, for server: ServerSide,
         by actor: Actor, reason: String, kind: HistoryEntry.Kind = .discarded,
-        copy: ItemID? = nil
+        copy: ItemID? = nil, isAnswered: Bool = false
     ) throws {
         let before = row.visible
         var point = UndoPoint(operation, row, server)
@@ -25,9 +27,8 @@ struct Discarding {
         try queue.close(&operation, .discarded, reason: reason)
         // A row that was never sent stays new: the next write inserts it.
         if row.isOnBackend || operation.maybeApplied || server.columns != nil {
-            // A person's decision brings no newer row of the backend, so a page in flight still applies.
-            let isOfBackend = try actor == .engine || counters.changeCount() == 0
-            row.settledAt = isOfBackend ? try counters.nextChange() : max(row.settledAt, 1)
+            let isNewer = try isAnswered || counters.changeCount() == 0
+            row.settledAt = isNewer ? try counters.nextChange() : max(row.settledAt, 1)
         }
         try rebase.move(&row, successors, onto: server)
         if row.deleted, transaction.has(.discardKeepsRow) {
@@ -81,9 +82,13 @@ struct Discarding {
     /// 2. An operation that contains another write of the item stays: that write was acknowledged.
     /// 3. Otherwise the item becomes the backend's row.
     ///
-    /// - Returns: whether the operation was discarded; otherwise a person decides.
+    /// - Returns: whether the operation is discarded, by this call or before it; otherwise a person decides.
     func withdraw(_ id: OperationID) throws -> Bool {
-        guard case .operation(var operation, _, var row) = try actions.find(id, revision: nil),
+        let found = try actions.find(id, revision: nil)
+        if case .outcome(.changed(current: let closed)) = found {
+            return closed.state == .discarded
+        }
+        guard case .operation(var operation, _, var row) = found,
             operation.state == .quarantined || operation.state == .conflict,
             !operation.maybeApplied, !operation.mayArriveLate, operation.successorOf == nil,
             try queue.successor(of: operation.seq) == nil, try hasOneWrite(operation)

@@ -67,12 +67,22 @@ public struct LocalWrite: Sendable {
     }
 }
 
-/// The outcome of a local write. The first four are on disk when they are returned.
+/// The operation that contains the change of a local write.
+public struct WrittenOperation: Sendable, Hashable {
+    /// The operation's id.
+    public var id: OperationID
+    /// Whether the write made or changed the operation. If not, an earlier write of the item has made the
+    /// same change.
+    public var isOwn: Bool
+}
+
+/// The outcome of a local write. The first four are on disk when they are returned. They have the operation
+/// that contains the change; it is nil if the write changed nothing and the item had no open operation.
 public enum WriteOutcome: Sendable, Hashable {
-    case inserted(Item)
-    case updated(Item)
-    case deleted(Item)
-    case undeleted(Item)
+    case inserted(Item, WrittenOperation?)
+    case updated(Item, WrittenOperation?)
+    case deleted(Item, WrittenOperation?)
+    case undeleted(Item, WrittenOperation?)
     /// There is no such item.
     case missing
     /// The item is deleted; its tombstone is left.
@@ -95,6 +105,30 @@ public enum WriteOutcome: Sendable, Hashable {
     case busy
     /// The store failed, for this reason; nothing was written.
     case failed(String)
+}
+
+extension WriteOutcome {
+    /// The operation that contains the change of a successful write; nil without one.
+    public var operation: WrittenOperation? {
+        switch self {
+        case .inserted(_, let operation), .updated(_, let operation), .deleted(_, let operation),
+            .undeleted(_, let operation):
+            operation
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
+            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
+            .failed:
+            nil
+        }
+    }
+}
+
+extension WrittenOperation {
+    /// The operation that contains the change of a write without effect: the last of the item's open
+    /// operations; nil if there is none.
+    init?(lastOf chain: [TableOperation]) {
+        guard let last = chain.last else { return nil }
+        self.init(id: last.id, isOwn: false)
+    }
 }
 
 /// What the operator allows writes to do.

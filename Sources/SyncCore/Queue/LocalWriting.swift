@@ -44,11 +44,23 @@ struct LocalWriting {
             return .alreadyExists(found.item)
         }
         if let found, try isTaken(by: chain, write, table) { return .alreadyExists(found.item) }
+        if given != nil, let renamed = try liveItem(renamedFrom: id, in: table) {
+            return .alreadyExists(renamed.item)
+        }
         let edit = ItemEdit(
             table: table, row: found ?? ItemRow(new: id, tableID: table.id), chain: chain,
             kind: .insert, columns: try tables.respell(body.columns, in: table), write: write,
             hasGeneratedID: body.id == nil)
         return try collapsing.apply(edit, rules)
+    }
+
+    /// The item to which the backend gave another id than the one that was sent; nil if there is none, or it
+    /// is deleted. A client that lost the answer to its insert sends the first id again.
+    private func liveItem(renamedFrom id: ItemID, in table: TableRecord) throws -> ItemRow? {
+        let renamed = try transaction.first(ItemRow.byAlias, [table.id, id.text]) {
+            ItemRow($0, idKind: table.idKind)
+        }
+        return renamed.flatMap { $0.deleted ? nil : $0 }
     }
 
     /// Whether a client may not insert an id whose delete waits to be sent. The real servers refuse such an
@@ -68,7 +80,8 @@ struct LocalWriting {
     }
 
     /// Undeletes an item that is deleted on the backend, then changes it: for the backend these are two
-    /// requests. An item that is not deleted, or whose delete was not sent yet, is only changed.
+    /// requests. The outcome has the operation of the first one. An item that is not deleted, or whose delete
+    /// was not sent yet, is only changed.
     private func restore(
         _ id: ItemID, _ kind: OperationKind, _ columns: Columns, _ write: LocalWrite,
         _ rules: WriteRules
@@ -78,8 +91,10 @@ struct LocalWriting {
             try queue.chain(of: row).last?.kind != .delete
         else { return try change(id, kind, columns, write, rules) }
         let undeleted = try change(id, .undelete, Columns(), write, rules)
-        guard case .undeleted = undeleted else { return undeleted }
-        return try change(id, kind, columns, write.judged, rules)
+        guard case .undeleted(_, let first) = undeleted else { return undeleted }
+        let changed = try change(id, kind, columns, write.judged, rules)
+        guard case .updated(let item, let second) = changed else { return changed }
+        return .updated(item, first?.isOwn == true ? first : second)
     }
 
     /// Undeletes an item, and changes it if there are columns.
@@ -88,11 +103,12 @@ struct LocalWriting {
     ) throws -> WriteOutcome {
         guard columns.isEmpty else { return try restore(id, .update, columns, write, rules) }
         let undeleted = try change(id, .undelete, columns, write, rules)
-        guard case .undeleted(let item) = undeleted else { return undeleted }
-        return .updated(item)
+        guard case .undeleted(let item, let operation) = undeleted else { return undeleted }
+        return .updated(item, operation)
     }
 
-    /// Changes an item and deletes it. An item that is already deleted is gone.
+    /// Changes an item and deletes it. If these are two operations, the outcome has the first one. An item
+    /// that is already deleted is gone.
     private func changeAndDelete(
         _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
     ) throws -> WriteOutcome {
@@ -100,14 +116,16 @@ struct LocalWriting {
             return .gone(row.item)
         }
         var write = write
+        var first: WrittenOperation?
         if !columns.isEmpty {
             let updated = try change(id, .update, columns, write, rules)
-            guard case .updated = updated else { return updated }
+            guard case .updated(_, let operation) = updated else { return updated }
+            first = operation
             write = write.judged
         }
         let deleted = try change(id, .delete, Columns(), write, rules)
-        guard case .deleted(let item) = deleted else { return deleted }
-        return .updated(item)
+        guard case .deleted(let item, let second) = deleted else { return deleted }
+        return .updated(item, first?.isOwn == true ? first : second)
     }
 
     private func change(
@@ -127,7 +145,7 @@ struct LocalWriting {
         }
         if !row.deleted, kind == .undelete {
             try ledger.countCollapsedWrite()
-            return .undeleted(row.item)
+            return .undeleted(row.item, WrittenOperation(lastOf: chain))
         }
         var columns = try tables.respell(columns, in: table)
         if kind == .replace {

@@ -91,11 +91,8 @@ struct Rebase {
         }
         try items.restamp(&row, from: before)
         if var conflict {
-            try history.record(
-                .conflict, actor: .engine, conflict, before: row.visible,
-                after: server.isLive ? server.columns : nil, summary: conflict.reason ?? "")
+            try recordConflict(conflict, of: row, with: server)
             events.emit(.conflict, conflict)
-            transaction.effects.decisionsNeeded.append(DecisionNeeded(conflict))
             try folding.fold(&conflict, &row)
         }
     }
@@ -164,13 +161,22 @@ struct Rebase {
     private func openConflict(
         _ operation: inout TableOperation, meeting server: ServerSide
     ) throws {
-        operation.state = .conflict
-        operation.reason = ConflictReason.sentence(operation.kind, isGone: !server.isLive)
+        operation.becomeConflict(
+            ConflictReason.sentence(operation.kind, isGone: !server.isLive))
         operation.baseVersion = nil
         operation.successorOf = nil
-        operation.waitsFor = nil
-        operation.nextAttemptAt = nil
         try queue.save(&operation)
+    }
+
+    /// Records a new conflict in the history and in the log: a person has to decide it.
+    /// - Parameter row: the item's row as its client sees it.
+    func recordConflict(
+        _ conflict: TableOperation, of row: ItemRow, with server: ServerSide
+    ) throws {
+        try history.record(
+            .conflict, actor: .engine, conflict, before: row.visible,
+            after: server.isLive ? server.columns : nil, summary: conflict.reason ?? "")
+        transaction.effects.decisionsNeeded.append(DecisionNeeded(conflict))
     }
 
     /// Discards an operation that was not sent, because the table's policy takes the backend's row.
@@ -202,9 +208,19 @@ struct Rebase {
     ) -> [OperationKind] {
         if operation.kind == .delete { return server.isLive ? [.delete] : [] }
         guard let theirs = server.columns else { return [.insert] }
-        let differs = !columns.changedNames(from: theirs).isEmpty
+        let differs = !columns.writtenNames(from: theirs).isEmpty
         let change: OperationKind = operation.kind == .replace ? .replace : .update
         if server.isDeleted { return differs ? [.undelete, change] : [.undelete] }
         return differs ? [change] : []
+    }
+}
+
+extension TableOperation {
+    /// Becomes a conflict, which a person has to decide.
+    mutating func becomeConflict(_ reason: String) {
+        state = .conflict
+        self.reason = reason
+        nextAttemptAt = nil
+        waitsFor = nil
     }
 }

@@ -33,7 +33,7 @@ struct TableOperation: Sendable, Hashable {
     var conditional = false
     /// Whether this store generated the item's id, so that no other writer can have used it.
     var hasGeneratedID = false
-    /// The backend's highest integer id before the first attempt of an insert.
+    /// The backend's highest integer id before an insert was first sent.
     var highestID: Int64?
     var trace: Trace?
     var actor: Actor
@@ -53,6 +53,12 @@ struct TableOperation: Sendable, Hashable {
 
     /// Whether it is an insert whose id the backend assigns.
     var isAssigned: Bool { kind == .insert && itemID.kind == .integer }
+
+    /// Whether the backend's highest id is asked for before it is sent. Until a request may have reached the
+    /// backend, every row that is there is another insert's, also one that came since an earlier attempt.
+    var needsHighestID: Bool {
+        isAssigned && (highestID == nil || !maybeApplied && !mayArriveLate)
+    }
 
     /// The columns that it changes, with their new values: null for those that a replacement leaves out.
     var changes: Columns {

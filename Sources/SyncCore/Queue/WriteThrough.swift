@@ -1,27 +1,33 @@
 public import TablesProtocol
 
-/// An item's sync state, for a client that waits for the backend's verdict.
+/// An item's sync state, for a client that waits for the backend's verdict on its write.
 public struct ItemStanding: Sendable, Hashable {
     /// The local item.
     public var item: Item
     /// The item's first open operation; nil if the backend has the item as it is here.
     public var operation: OperationSummary?
+    /// The operation that contains the client's write, open or closed; nil if there was none.
+    public var own: OperationSummary?
     /// The backend's last known item; nil if it has none or none is known.
     public var server: Item?
 }
 
 extension Store {
-    /// An item's sync state; nil if the store has no such item.
+    /// An item's sync state after a client's write; nil if the store has no such item.
+    /// - Parameter own: the operation that contains the write (``WriteOutcome/operation``).
     public func standing(
-        _ name: TableName, _ id: ItemID
+        _ name: TableName, _ id: ItemID, own: OperationID?
     ) async throws(StoreError) -> ItemStanding? {
         try await read { transaction in
             guard let table = try transaction.tables.table(name),
                 let row = try transaction.items.row(table, id)
             else { return nil }
             let operation = try row.pending.flatMap { try transaction.queue.operation(seq: $0) }
+            let written = try own.flatMap { try transaction.queue.operation(id: $0) }
             var server: Item?
-            if operation != nil, let columns = row.shadow, let version = row.serverVersion {
+            if operation == nil {
+                server = row.known == nil ? nil : row.item
+            } else if let columns = row.shadow, let version = row.serverVersion {
                 server = Item(
                     id: row.id, columns: columns, createdAt: row.item.createdAt,
                     updatedAt: row.serverUpdatedAt.flatMap { Instant(iso: $0) }
@@ -30,15 +36,15 @@ extension Store {
             }
             return ItemStanding(
                 item: row.item, operation: operation?.summary(identity: transaction.identity),
-                server: server)
+                own: written?.summary(identity: transaction.identity), server: server)
         }
     }
 }
 
 extension Store {
     /// Discards a refused operation before the client that waits for the verdict is told of the refusal.
-    /// - Returns: whether it was discarded; false if it may have taken effect, contains more than that
-    ///   client's write, or has another operation of the item before or after it.
+    /// - Returns: whether it is discarded, by this call or before it; false if it may have taken effect,
+    ///   contains more than that client's write, or has another operation of the item before or after it.
     public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
         try await write { try Discarding(transaction: $0).withdraw(id) }
     }

@@ -28,6 +28,7 @@ struct AnswerReader {
         guard let page else { return unusable(response) }
         var whole = page
         whole.hasNext = page.hasNext || response.head.headerFields.linksToNext
+        whole.sentAt = response.head.headerFields[.date].flatMap { Instant(httpDate: $0) }
         return .rows(whole)
     }
 
@@ -93,7 +94,9 @@ struct AnswerReader {
         return response.jsonBytes.first { !Self.isSpace($0) } == UInt8(ascii: "<")
     }
 
-    private static func cut(_ text: String) -> String { String(text.prefix(300)) }
+    private static func cut(_ text: String) -> String {
+        String(text.prefix(SyncLimits.quotedAnswerCharacters))
+    }
 
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D

@@ -57,21 +57,21 @@ extension ForwardedRead {
     /// The request to a backend of a generation; nil if the generation cannot express the read, or if its
     /// rule for null would give other rows.
     ///
-    /// `$select` is left out, because the answer is rendered from whole items. An order ends with the id,
+    /// `$select` is left out, because the answer is rendered from whole items. Every order ends with the id,
     /// as in the store, because the next page may come from the store. First generation backends send
     /// system properties only on request.
-    func request(for spoken: Generation) -> RemoteRequest? {
+    ///
+    /// - Parameter endsWithID: false for a backend that refused the order that ends with the id.
+    func request(for spoken: Generation, endsWithID: Bool = true) -> RemoteRequest? {
         var path = "/tables/\(table)"
         var pairs: [String] = []
         switch target {
         case .list(let wanted, let rows):
             guard var query = wanted.translated(for: spoken) else { return nil }
             query.select = nil
-            query.top = rows
+            query.top = askedRows(rows, of: spoken)
             let id = Ordering(.column(.id))
-            if !query.orderBy.isEmpty,
-                !query.orderBy.contains(where: { $0.expression == id.expression })
-            {
+            if endsWithID, !query.orderBy.contains(where: { $0.expression == id.expression }) {
                 query.orderBy.append(id)
             }
             guard let text = try? query.text(for: spoken) else { return nil }
@@ -88,17 +88,31 @@ extension ForwardedRead {
         return request
     }
 
+    /// Whether the client asks for a list in no order, so that the id alone is the order of the request.
+    var hasOrderOfIDsAlone: Bool {
+        if case .list(let query, _) = target { query.orderBy.isEmpty } else { false }
+    }
+
+    /// The number of rows that a list asks a backend for; nil for as many as it gives.
+    ///
+    /// A first generation backend does not say that more rows follow, so it is asked for the client's page.
+    /// A full page then means that more may follow.
+    private func askedRows(_ rows: Int?, of spoken: Generation) -> Int? {
+        rows ?? (spoken == .mobileServices ? generation.pageRows : nil)
+    }
+
     /// The client's answer for the backend's; nil if the answer is not from a /tables server or means "not
     /// now".
     ///
     /// - Parameter now: when the read was sent. No shown time is later: a client that syncs continues from
     ///   the last time that it saw, and rows from the store have later times.
-    func answer(_ exchange: Exchange, spoken: Generation, now: Instant) -> ForwardedAnswer? {
+    func answer(_ exchange: RemoteExchange, spoken: Generation, now: Instant) -> ForwardedAnswer? {
         switch (exchange.answer, target) {
         case (.rows(let page), .list(let query, let rows)):
-            let most = rows ?? SyncLimits.pullPageRows
+            let asked = askedRows(rows, of: spoken)
+            let most = asked ?? SyncLimits.pullPageRows
             let items = page.rows.prefix(most).map { $0.item(asOf: now) }
-            let isFull = page.elements.count > most || page.elements.count == rows
+            let isFull = page.elements.count > most || page.elements.count == asked
             let hasMore = items.count < query.top ?? .max && (page.hasNext || isFull)
             return .page(
                 ItemPage(
@@ -124,6 +138,19 @@ extension ForwardedRead {
         let reason = Prover.failure(answer, table).reason
         guard case .rejected(_, let text) = answer, !text.isEmpty else { return reason }
         return "\(reason) The backend says: \(text)"
+    }
+}
+
+extension RemoteAnswer {
+    /// Whether the backend may have refused the order of a list. A 500 may be a failure of one moment: the
+    /// same list without the order would be followed by pages in another order.
+    var mayRefuseOrder: Bool {
+        switch self {
+        case .rejected(status: 400, _), .failed(status: 501, _): true
+        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
+            .unavailable, .unusable, .unreachable:
+            false
+        }
     }
 }
 

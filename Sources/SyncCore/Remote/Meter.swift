@@ -1,4 +1,5 @@
 import Synchronization
+import TablesProtocol
 
 /// Counts an engine's requests to the backend and their times: in total, and since the last sample.
 final class Meter: Sendable {
@@ -18,8 +19,7 @@ final class Meter: Sendable {
         /// The mean time of an answer, in milliseconds; nil if there was none.
         var latencyMilliseconds: Int? {
             guard answered > 0 else { return nil }
-            let (seconds, attoseconds) = (time / answered).components
-            return Int(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+            return Int((time / answered).wholeMilliseconds)
         }
     }
     private struct State {

@@ -16,24 +16,24 @@ struct Remote: Sendable {
     var clientFields: HTTPFields = [:]
 
     /// Sends a request and reads its answer. A missing answer is a value too.
-    func send(_ request: RemoteRequest, asList: Bool) async -> Exchange {
+    func send(_ request: RemoteRequest, asList: Bool) async -> RemoteExchange {
         let start = clock.uptime()
         let exchange = await exchange(request, asList: asList)
         meter.note(exchange.answer, took: clock.uptime() - start)
         return exchange
     }
 
-    private func exchange(_ request: RemoteRequest, asList: Bool) async -> Exchange {
+    private func exchange(_ request: RemoteRequest, asList: Bool) async -> RemoteExchange {
         do throws(TransportError) {
             let response = try await transport.send(bound(request))
             let reader = AnswerReader(generation: generation, now: clock.now())
-            return Exchange(
+            return RemoteExchange(
                 answer: asList ? reader.list(response) : reader.write(response),
                 response: response, status: response.head.status.code,
                 excerpt: Self.excerpt(response),
                 fields: RecordedFields.lines(response.head.headerFields))
         } catch {
-            return Exchange(answer: .unreachable(error))
+            return RemoteExchange(answer: .unreachable(error))
         }
     }
 

@@ -52,13 +52,15 @@ struct RemotePage: Sendable, Hashable {
     var isDatasync = false
     /// The total number of rows; nil if it was not requested or not given.
     var total: Int?
+    /// When the backend sent the page, by its own clock; nil if it does not say.
+    var sentAt: Instant?
 
     /// The elements that are usable rows.
     var rows: [RemoteRow] { elements.compactMap(\.row) }
 }
 
 /// One request and its answer, as the record of an attempt needs it.
-struct Exchange: Sendable {
+struct RemoteExchange: Sendable {
     var answer: RemoteAnswer
     /// The whole response; nil if none was received.
     var response: Response?

@@ -91,7 +91,7 @@ extension RemoteRequest {
     private static func changes(_ operation: TableOperation) -> Columns {
         let payload = operation.payload ?? Columns()
         guard operation.kind == .replace, let base = operation.baseRow else { return payload }
-        let names = payload.changedNames(from: base)
+        let names = payload.writtenNames(from: base)
         return Columns(names.map { Columns.Column($0, payload[$0] ?? .null) })
     }
 

@@ -1,3 +1,5 @@
+import TablesProtocol
+
 /// Waits before a retry, with full jitter, so that many clients which failed together do not return
 /// together.
 enum Backoff {
@@ -6,7 +8,7 @@ enum Backoff {
     static func probe(
         failures: Int, outage: Duration, random: any RandomSource
     ) -> Duration {
-        let cap = UInt64(SyncLimits.longestProbeWait(outage: outage).milliseconds)
+        let cap = UInt64(SyncLimits.longestProbeWait(outage: outage).wholeMilliseconds)
         return jitter(SyncLimits.probeBaseMilliseconds, cap, failures, random)
     }
 
@@ -21,7 +23,7 @@ enum Backoff {
     private static func jitter(
         _ base: UInt64, _ cap: UInt64, _ failures: Int, _ random: any RandomSource
     ) -> Duration {
-        let doublings = min(max(failures - 1, 0), 20)
+        let doublings = min(max(failures - 1, 0), SyncLimits.backoffDoublings)
         let bound = min(cap, base << UInt64(doublings))
         return .milliseconds(Int64(random.next(below: bound + 1)))
     }

@@ -1,3 +1,5 @@
+import TablesProtocol
+
 /// How long the backend was in which state, since this was last taken.
 struct Reachability: Sendable, Hashable {
     /// Whether and how the backend could be used.
@@ -22,19 +24,12 @@ struct Reachability: Sendable, Hashable {
     func milliseconds(now: Duration) -> [Sample.Reach: Int64] {
         var counted = self
         counted.become(state, now: now)
-        return counted.times.mapValues { $0.milliseconds }.filter { $0.value > 0 }
+        return counted.times.mapValues { $0.wholeMilliseconds }.filter { $0.value > 0 }
     }
 
     /// Forgets the times until now.
     mutating func restart(now: Duration) {
         times = [:]
         countedUntil = now
-    }
-}
-
-extension Duration {
-    /// The duration in milliseconds, rounded down.
-    var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

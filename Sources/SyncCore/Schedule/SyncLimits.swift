@@ -1,5 +1,13 @@
+import TablesProtocol
+
 /// Every limit of syncing, with its unit.
 public enum SyncLimits {
+    /// The time between two syncs of the interval trigger, in seconds, unless it is set.
+    public static let syncIntervalSeconds = 300
+    /// The time without writes after which they are pushed, in milliseconds, unless it is set.
+    public static let debounceMilliseconds = 300
+    /// The failures of its own after which an operation is quarantined, unless their number is set.
+    public static let attemptsBeforeRefusal = 10
     /// The most operations that are sent at once.
     public static let parallelPushes = 16
     /// Changes for all identities that are kept for stores that are being opened or closed.
@@ -44,10 +52,13 @@ public enum SyncLimits {
     static let longOutageProbeCapMilliseconds: UInt64 = 180_000
     /// The longest wait between two probes in an outage of this length.
     public static func longestProbeWait(outage: Duration) -> Duration {
-        let part = UInt64(max(outage.milliseconds, 0)) / probeOutageDivisor
+        let part = UInt64(max(outage.wholeMilliseconds, 0)) / probeOutageDivisor
         return .milliseconds(
             min(max(probeCapMilliseconds, part), longOutageProbeCapMilliseconds))
     }
+    /// The most doublings of a first wait. The longest first wait, shifted so far, stays below 64 bits, and
+    /// every cap is reached earlier.
+    static let backoffDoublings = 20
     /// The first wait before an operation is tried again, in milliseconds.
     static let operationBaseMilliseconds: UInt64 = 2_000
     /// The longest wait before an operation is tried again, in milliseconds.
@@ -86,6 +97,8 @@ public enum SyncLimits {
     static let clockSlackSeconds: Int64 = 5
     /// The most rows that one purge with a filter removes.
     static let purgeRows = 1_000_000_000
+    /// The characters of an answer that an error message quotes.
+    static let quotedAnswerCharacters = 300
     /// The bytes of a response body that an attempt records.
     static let excerptBytes = 4096
     /// The header fields of one request or answer that an attempt records.
@@ -109,8 +122,10 @@ public enum SyncLimits {
     static let setAsideAsked = 20
     /// The items missing from an unpaged list which one pull requests by id.
     static let unseenAsked = 100
-    /// How far in the future a row's time may be to advance a pull token, in seconds.
-    static let futureSeconds: Int64 = 86_400
+    /// How far after the beginning of a pull a row's time may be to advance its token, in seconds: the
+    /// `Date` of an answer has whole seconds, and its server's clock may differ from the database's. Less than
+    /// ``overlapSeconds``, so that no later change is missed.
+    static let futureSeconds: Int64 = 5
     /// The most tables that a proof lists.
     static let proofTables = 8
     /// The most tables that one examination of a backend lists.

@@ -22,9 +22,12 @@ public struct SyncSettings: Sendable, Hashable {
 
     /// Makes settings. Values out of range become the nearest in range.
     public init(
-        triggers: Set<Trigger> = Set(Trigger.allCases), interval: Duration = .seconds(300),
-        debounce: Duration = .milliseconds(300), parallelism: Int = 1, tables: [TableName] = [],
-        maxAttempts: Int = 10, pageRows: Int = SyncLimits.pullPageRows,
+        triggers: Set<Trigger> = Set(Trigger.allCases),
+        interval: Duration = .seconds(SyncLimits.syncIntervalSeconds),
+        debounce: Duration = .milliseconds(SyncLimits.debounceMilliseconds), parallelism: Int = 1,
+        tables: [TableName] = [],
+        maxAttempts: Int = SyncLimits.attemptsBeforeRefusal,
+        pageRows: Int = SyncLimits.pullPageRows,
         retention: Retention = Retention()
     ) {
         self.triggers = triggers

@@ -80,9 +80,16 @@ struct Restoration {
     ///
     /// 1. What was open then may have been sent since: every row is read back before anything is
     ///    sent. A new item of an integer table is looked for above the highest id known here.
-    /// 2. Clients with stores of their own may hold stamps that are yet to come here: every row gets
+    /// 2. Rows that the backend has deleted since are in the backup as they were: without pull tokens the
+    ///    first pull compares every row.
+    /// 3. Clients with stores of their own may hold stamps that are yet to come here: every row gets
     ///    a new one, in the old order, so that they take it again.
-    func noteRestored() throws {
+    /// 4. They may also hold provisional ids that are yet to come here: the next ones begin below the
+    ///    seconds since 1970, which are more than a store gives, and which clients with numbers of 32 bits
+    ///    can hold until 2038.
+    /// - Parameter replaced: what the store has given to clients that the backup replaces.
+    func noteRestored(replacing replaced: CounterFloor) throws {
+        try transaction.run("DELETE FROM tokens")
         try transaction.run(
             """
             UPDATE operations SET highest_id = coalesce(highest_id, (SELECT max(CAST(id AS INTEGER))
@@ -110,13 +117,16 @@ struct Restoration {
                 + row_number() OVER (PARTITION BY table_id ORDER BY stamp, items.rowid) AS stamp
               FROM items JOIN table_counters USING (table_id)) AS fresh
             WHERE fresh.item = items.rowid
-            """, [transaction.now.milliseconds])
+            """, [max(transaction.now.milliseconds, replaced.stamp)])
+        let floor = replaced.joined(
+            CounterFloor(provisionalID: -transaction.now.milliseconds / 1000))
         try transaction.run(
             """
-            UPDATE table_counters SET last_stamp = coalesce(
+            UPDATE table_counters SET last_stamp = max(?1, coalesce(
               (SELECT max(stamp) FROM items WHERE items.table_id = table_counters.table_id),
-              last_stamp)
-            """)
+              last_stamp)), next_provisional_id = min(?2, next_provisional_id)
+            """, [floor.stamp, floor.provisionalID])
+        try transaction.counters.keepForNewTables(floor)
     }
 }
 

@@ -60,20 +60,22 @@ extension Store {
     /// 1. A backup that is damaged or of a newer version is refused, and nothing is changed.
     /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its
     ///    indexes again, and is told what a restored store has to know (see
-    ///    ``Restoration/noteRestored()``).
+    ///    ``Restoration/noteRestored(replacing:)``).
     /// 3. The store that was there is kept beside as `….before-restore`.
     /// 4. The copy takes its place in one transaction.
     ///
+    /// - Parameter replaced: the store that clients have used until now, where it is not the one at `path`.
     /// - Returns: what the restored store holds.
     @available(*, noasync)
     public static func restore(
-        _ backup: String, to path: String, clock: any StoreClock
+        _ backup: String, to path: String, replacing replaced: String? = nil, clock: any StoreClock
     ) throws(StoreError) -> StoreContents {
         try refuseDamaged(backup)
         let (part, kept) = (path + ".restoring", path + ".before-restore")
         do {
             try DatabaseFiles.remove(part)
-            let copy = try prepared(backup, in: .storeWriter(part), clock)
+            let copy = try prepared(
+                backup, in: .storeWriter(part), floor(of: replaced ?? path), clock)
             let store = try vacated(path, keeping: kept)
             try Backup.copy(copy, over: store)
             try copy.close()
@@ -94,7 +96,7 @@ extension Store {
         try refuseDamaged(backup)
         do {
             let copy = try prepared(
-                backup, in: .temporary(functions: ScalarFunction.ofQueries), clock)
+                backup, in: .temporary(functions: ScalarFunction.ofQueries), CounterFloor(), clock)
             let contents = try contents(of: copy, at: backup)
             try copy.close()
             return contents
@@ -110,9 +112,22 @@ extension Store {
         }
     }
 
+    /// What a store has given to clients. One that is not there or cannot be read says nothing.
+    @available(*, noasync)
+    private static func floor(of path: String) -> CounterFloor {
+        guard FileManager.default.fileExists(atPath: path),
+            let store = try? ConnectionQueue.storeReader(path)
+        else { return CounterFloor() }
+        let floor = try? store.access { try Transaction(lookingInto: $0).counters.floor() }
+        // A failed close changes nothing: the file was only read.
+        try? store.close()
+        return floor ?? CounterFloor()
+    }
+
     /// A copy of a backup in the present version that knows that it was restored, whole.
     private static func prepared(
-        _ backup: String, in copy: ConnectionQueue, _ clock: any StoreClock
+        _ backup: String, in copy: ConnectionQueue, _ replaced: CounterFloor,
+        _ clock: any StoreClock
     ) throws -> ConnectionQueue {
         let source = try ConnectionQueue.storeReader(backup)
         try StoreRebuild.copy(source, to: copy)
@@ -128,7 +143,7 @@ extension Store {
             try TableIndexes(transaction).rebuildAll()
             try transaction.attempts.recover()
             try transaction.runs.recover()
-            try restoration.noteRestored()
+            try restoration.noteRestored(replacing: replaced)
             try transaction.flush()
         }
         if let fault = try contents(of: copy, at: backup).faults.first {

@@ -140,6 +140,15 @@ extension Store {
         return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }
     }
 
+    /// The id under which the backend has an item: a client may know an earlier one, also while the item is
+    /// not here.
+    public func presentID(of id: ItemID, in name: TableName) async throws(StoreError) -> ItemID {
+        try await read { transaction in
+            guard let table = try transaction.tables.table(name) else { return id }
+            return try transaction.items.presentID(table, id)
+        }
+    }
+
     /// The item of exactly this id, and the state of its first open operation.
     @available(*, noasync)
     private func item(

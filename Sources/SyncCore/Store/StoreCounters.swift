@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Counters that a transaction keeps in memory while it runs, so that one statement writes at its end what
@@ -12,7 +13,28 @@ final class DeferredCounters {
     var changes: Int64?
 }
 
-/// The counters for stamps, provisional ids and push outcomes: `table_counters`, and one value of `meta`.
+/// How far a store has come with the numbers that clients get. Clients keep them longer than the store: one
+/// that was given is not given again after a table was removed or a backup took the store's place.
+struct CounterFloor: Sendable, Hashable {
+    /// The largest stamp given.
+    let stamp: Int64
+    /// The next provisional id, below all that were given.
+    let provisionalID: Int64
+
+    /// Makes a floor of numbers that a store can have given: others may stand in a file of another's making.
+    init(stamp: Int64 = 0, provisionalID: Int64 = -1) {
+        self.stamp = min(max(stamp, 0), Instant.latest.milliseconds)
+        self.provisionalID = max(min(provisionalID, -1), -StoreLimits.largestCount)
+    }
+
+    /// The farther number of each.
+    func joined(_ other: CounterFloor) -> CounterFloor {
+        CounterFloor(
+            stamp: max(stamp, other.stamp), provisionalID: min(provisionalID, other.provisionalID))
+    }
+}
+
+/// The counters for stamps, provisional ids and push outcomes: `table_counters`, and values of `meta`.
 struct StoreCounters {
     let transaction: Transaction
 
@@ -50,6 +72,54 @@ struct StoreCounters {
             """, [tableID])
         guard let next else { throw StoreError.failed("A table has no counters.") }
         return ItemID(next)
+    }
+
+    /// What all tables of the store have given, those too that were removed.
+    func floor() throws -> CounterFloor {
+        let given = try transaction.first(
+            """
+            SELECT coalesce(max(last_stamp), 0), coalesce(min(next_provisional_id), -1)
+            FROM table_counters
+            """
+        ) { CounterFloor(stamp: $0[0], provisionalID: $0[1]) }
+        return try removedFloor().joined(given ?? CounterFloor())
+    }
+
+    /// What removed tables have given, and the store that a backup replaced: a new table may have the name of
+    /// one of theirs.
+    private func removedFloor() throws -> CounterFloor {
+        CounterFloor(
+            stamp: try transaction.integer("SELECT value FROM meta WHERE key = 'removed_stamp'")
+                ?? 0,
+            provisionalID: try transaction.integer(
+                "SELECT value FROM meta WHERE key = 'removed_provisional_id'") ?? -1)
+    }
+
+    /// Lets the tables that are made from now on begin beyond a floor.
+    func keepForNewTables(_ floor: CounterFloor) throws {
+        let floor = try removedFloor().joined(floor)
+        try transaction.run(
+            """
+            INSERT OR REPLACE INTO meta VALUES ('removed_stamp', ?), ('removed_provisional_id', ?)
+            """, [floor.stamp, floor.provisionalID])
+    }
+
+    /// Keeps what a table has given, before it is removed.
+    func keepGiven(ofRemoved tableID: Int64) throws {
+        let given = try transaction.first(
+            "SELECT last_stamp, next_provisional_id FROM table_counters WHERE table_id = ?",
+            [tableID]
+        ) { CounterFloor(stamp: $0[0], provisionalID: $0[1]) }
+        let inMemory = CounterFloor(stamp: transaction.deferred.lastStamps[tableID] ?? 0)
+        try keepForNewTables(inMemory.joined(given ?? CounterFloor()))
+    }
+
+    /// Begins the counters of a new table beyond what removed tables and a replaced store have given.
+    func beginBeyondRemoved(_ tableID: Int64) throws {
+        let floor = try removedFloor()
+        try transaction.run(
+            "UPDATE table_counters SET last_stamp = ?, next_provisional_id = ? WHERE table_id = ?",
+            [floor.stamp, floor.provisionalID, tableID])
     }
 
     /// Counts a committed push outcome, so that a page asked for earlier does not undo it.

@@ -8,8 +8,6 @@ public enum StoreLimits {
     public static let longReadBudgetSteps = 200_000_000
     /// Milliseconds that any read may take, whatever steps it has left.
     public static let readMilliseconds = StorageLimits.readMilliseconds
-    /// Writes that wait for the committer at most; more are answered `busy`.
-    public static let waitingWrites = StorageLimits.waitingEntries
     /// Writes in one transaction.
     public static let groupWrites = StorageLimits.groupEntries
     /// Bytes that an ordinary write may need, for which a store with a budget has to have room.
@@ -20,6 +18,8 @@ public enum StoreLimits {
     public static let responseExcerptBytes = 4096
     /// Events that one statement writes at most; a power of two.
     static let eventsInStatement = 16
+    /// Events that are written between two removals of old ones.
+    static let eventsBetweenRemovals: Int64 = 512
     /// Events kept for readers that were away.
     public static let events = 10_000
     /// The largest number that a row of a restored store may have: a million a second take nine years.
@@ -60,6 +60,9 @@ public enum StoreLimits {
     public static let indexesPerTable = 4
     /// Days without a list that asks for it after which a suggested index is forgotten.
     static let indexSuggestionDays = 14
+    /// The most halvings of a count at once. One more could shift all of its 63 bits away, and none is needed:
+    /// the count is 0 by then.
+    static let halvings: Int64 = 62
     /// Suggested indexes that are counted at once, of one store in memory and of one table on disk.
     static let indexSuggestions = 64
     /// A store is nearly full where less than this part of its budget is free.

@@ -82,7 +82,8 @@ final class Transaction {
         try db.first(sql, values, read)
     }
 
-    /// What `read` makes of the rows of an answer, without those of which it makes nothing.
+    /// The values that `read` makes of the rows of an answer, without the rows for which it returns
+    /// nil.
     func all<T>(
         _ sql: String, _ values: StatementValues = [], keep: Bool = true,
         _ read: (StatementRow) throws -> T?

@@ -201,12 +201,23 @@ extension Columns {
     /// The names whose values differ from those in `base`, in order, followed by the names that only `base`
     /// has. An absent column equals null.
     public func changedNames(from base: Columns) -> [String] {
+        names(differingFrom: base, dates: .instant)
+    }
+
+    /// The names whose values a write changes: those of ``changedNames(from:)``, and those of dates with
+    /// another offset or other digits below 100 ns. A client that sends a whole row may write the same date
+    /// with another number of zeros, which changes nothing.
+    public func writtenNames(from base: Columns) -> [String] {
+        names(differingFrom: base, dates: .digitsAndOffset)
+    }
+
+    private func names(differingFrom base: Columns, dates: DateSameness) -> [String] {
         let mine = all
         let theirs = base.all
         let (myPlaces, theirPlaces) = (Self.places(mine), Self.places(theirs))
         let changed = mine.filter { column in
             let value = theirPlaces.place(of: column.name).map { theirs[$0].value }
-            return !(value ?? .null).isSame(as: column.value)
+            return !(value ?? .null).isSame(as: column.value, dates: dates)
         }
         let removed = theirs.filter {
             !$0.value.isNull && myPlaces.place(of: $0.name) == nil

@@ -9,7 +9,8 @@ public enum JSONCutter {
         parts(of: bytes, from: "[", to: "]")
     }
 
-    /// The members of an object in order; a name may appear twice.
+    /// The members of an object in order; a name may appear twice. A member whose name cannot be read is
+    /// left out: it does not hide the others.
     /// - Returns: nil if the bytes are not exactly one object, or if a member has no name.
     public static func members(
         ofObject bytes: ArraySlice<UInt8>
@@ -19,9 +20,11 @@ public enum JSONCutter {
         for part in parts {
             guard let end = endOfString(part),
                 let colon = part[end...].firstIndex(where: isNoSpace),
-                part[colon] == UInt8(ascii: ":"),
-                let name = (try? JSONText(validating: Array(part[..<end])))?.string
+                part[colon] == UInt8(ascii: ":")
             else { return nil }
+            guard let name = (try? JSONText(validating: Array(part[..<end])))?.string else {
+                continue
+            }
             members.append((name, trimmed(part[(colon + 1)...])))
         }
         return members

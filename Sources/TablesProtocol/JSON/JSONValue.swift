@@ -135,43 +135,60 @@ extension JSONValue {
     }
 }
 
+/// When two texts that are dates with zones are the same value.
+public enum DateSameness: Sendable, Hashable {
+    /// They name one instant, to 100 ns.
+    case instant
+    /// They name one instant in all their digits, with the same offset from UTC.
+    case digitsAndOffset
+}
+
 extension JSONText {
     /// Whether both are the same JSON value: numbers are compared as exact decimals (`1.10` and `11e-1`),
-    /// two dates with zones as instants, objects regardless of the order of their members.
-    public func isSame(as other: JSONText) -> Bool {
-        self == other || value.isSame(as: other.value)
+    /// two dates with zones as `dates` says, objects regardless of the order of their members.
+    public func isSame(as other: JSONText, dates: DateSameness = .instant) -> Bool {
+        self == other || value.isSame(as: other.value, dates: dates)
     }
 }
 
 extension JSONValue {
-    /// Whether both are the same value; see ``JSONText/isSame(as:)``.
-    public func isSame(as other: JSONValue) -> Bool {
+    /// Whether both are the same value; see ``JSONText/isSame(as:dates:)``.
+    public func isSame(as other: JSONValue, dates: DateSameness = .instant) -> Bool {
         switch (self, other) {
         case (.null, .null): return true
         case (.bool(let left), .bool(let right)): return left == right
         case (.number(let left), .number(let right)): return left == right
-        case (.string(let left), .string(let right)): return Self.isSame(left, right)
+        case (.string(let left), .string(let right)): return Self.isSame(left, right, dates)
         case (.array(let left), .array(let right)):
-            return left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
-        case (.object(let left), .object(let right)): return Self.isSame(left, right)
+            return left.count == right.count
+                && zip(left, right).allSatisfy { $0.isSame(as: $1, dates: dates) }
+        case (.object(let left), .object(let right)): return Self.isSame(left, right, dates)
         case (.null, _), (.bool, _), (.number, _), (.string, _), (.array, _), (.object, _):
             return false
         }
     }
 
-    private static func isSame(_ left: String, _ right: String) -> Bool {
+    private static func isSame(_ left: String, _ right: String, _ dates: DateSameness) -> Bool {
         if left.hasSameBytes(as: right) { return true }
-        guard let first = Instant(iso: left), let second = Instant(iso: right) else { return false }
-        return first == second
+        guard let first = Instant(iso: left), let second = Instant(iso: right), first == second
+        else { return false }
+        switch dates {
+        case .instant: return true
+        case .digitsAndOffset:
+            return Instant.offsetMinutes(of: left) == Instant.offsetMinutes(of: right)
+                && Instant.digitsBelowTick(of: left) == Instant.digitsBelowTick(of: right)
+        }
     }
 
-    private static func isSame(_ left: [Member], _ right: [Member]) -> Bool {
+    private static func isSame(
+        _ left: [Member], _ right: [Member], _ dates: DateSameness
+    ) -> Bool {
         guard left.count == right.count else { return false }
         let byName: (Member, Member) -> Bool = {
             $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
         }
         return zip(left.sorted(by: byName), right.sorted(by: byName)).allSatisfy {
-            $0.name.hasSameBytes(as: $1.name) && $0.value.isSame(as: $1.value)
+            $0.name.hasSameBytes(as: $1.name) && $0.value.isSame(as: $1.value, dates: dates)
         }
     }
 }

@@ -31,6 +31,9 @@ public indirect enum Expression: Sendable, Hashable {
 }
 
 extension Expression {
+    /// Whether this is the literal `null`.
+    var isNullLiteral: Bool { self == .literal(.null) }
+
     /// `not` and the sign.
     public enum UnaryOperator: String, Sendable, Hashable, CaseIterable {
         case not

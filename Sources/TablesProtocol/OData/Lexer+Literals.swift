@@ -113,9 +113,9 @@ extension Lexer {
             return .time(time)
         }
         let word = take { Self.continuesIdentifier($0) }
-        if word.utf8.last.map({ $0 | 0x20 }) == UInt8(ascii: "e"), word.utf8.count > 2 {
-            // The sign of an exponent is not part of an identifier.
-            if peek() == UInt8(ascii: "+") { position += 1 }
+        // The plus sign of an exponent is not part of an identifier. None follows a byte such as `1E`.
+        if word.utf8.last.map({ $0 | 0x20 }) == UInt8(ascii: "e"), peek() == UInt8(ascii: "+") {
+            position += 1
             _ = take { Self.continuesIdentifier($0) }
         }
         let text = text(start..<position)

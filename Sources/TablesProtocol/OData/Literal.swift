@@ -16,6 +16,18 @@ extension Expression {
     }
 }
 
+extension Expression.Literal {
+    /// The text of the id that the literal names: ids are stored as texts, even if they are numbers on the
+    /// wire. Nil for a literal that is no id.
+    var idText: String? {
+        switch self {
+        case .string(let string): string
+        case .number(let number): number.integer.map(String.init) ?? number.text
+        case .null, .boolean, .instant, .guid, .binary, .date, .time, .duration, .geo: nil
+        }
+    }
+}
+
 /// A number with the digits it was received with.
 public struct NumberLiteral: Sendable, Hashable {
     /// The suffix: none, `L`, `f`, `d` or `M`.

@@ -50,6 +50,19 @@ extension QueryParameter {
         return parameters
     }
 
+    /// The pairs of a query, still encoded, split as ``split(_:)`` does. Empty ones are left out.
+    package static func rawPairs(_ rawQuery: Substring) -> [String] {
+        let bytes = Array(rawQuery.utf8)
+        var pairs: [String] = []
+        var start = 0
+        while start < bytes.count {
+            let end = pairEnd(in: bytes, from: start)
+            if end > start { pairs.append(String(decoding: bytes[start..<end], as: UTF8.self)) }
+            start = end + 1
+        }
+        return pairs
+    }
+
     /// The end of the pair that begins at `start`.
     private static func pairEnd(in bytes: [UInt8], from start: Int) -> Int {
         var isQuoted = false

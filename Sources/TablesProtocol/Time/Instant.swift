@@ -143,6 +143,16 @@ extension Instant {
         guard value != nil, reader.isAtEnd else { return nil }
         return reader.offset / (60 * ticksPerSecond)
     }
+
+    /// The digits of a date's fraction of a second below 100 ns, without zeros at their end. No instant has
+    /// them.
+    static func digitsBelowTick(of text: String) -> String {
+        let fraction = text.utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst()
+        let digits = Array(
+            fraction.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.dropFirst(7))
+        let end = digits.lastIndex { $0 != UInt8(ascii: "0") }.map { $0 + 1 } ?? 0
+        return String(decoding: digits[..<end], as: UTF8.self)
+    }
 }
 
 /// Parses a date from left to right.

@@ -68,7 +68,7 @@ extension TableCall {
                 pairs.append("$top=\(top - returned)")
             case .filter, .orderBy, .select, .inlineCount, .count, .includeDeleted,
                 .systemProperties, nil:
-                pairs.append(parameter.raw)
+                pairs.append(parameter.linked)
             }
         }
         if query.isInOrderOfChange, let lastChange {
@@ -76,6 +76,17 @@ extension TableCall {
         }
         pairs.append("$skip=\(query.skip + returned)")
         return pairs.joined(separator: "&")
+    }
+}
+
+extension QueryParameter {
+    /// The pair as a link has it: with characters beyond ASCII encoded, also those that the client did not
+    /// encode.
+    fileprivate var linked: String {
+        guard raw.utf8.contains(where: { $0 >= 0x80 }) else { return raw }
+        return raw.unicodeScalars.map { scalar in
+            scalar.isASCII ? String(scalar) : PercentCoding.encode(String(scalar))
+        }.joined()
     }
 }
 

@@ -171,7 +171,7 @@ extension TablesAnswer {
             fields[.allow] = methods.joined(separator: ", ")
         }
         // The Community Toolkit takes any body of a 409 for the server's item.
-        if case .conflict = error, client == .toolkit {
+        if status.code == 409, client == .toolkit {
             return Response(status: status, headerFields: bodilessFields)
         }
         var bytes: [UInt8] = []

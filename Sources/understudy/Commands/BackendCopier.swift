@@ -19,19 +19,26 @@ struct BackendCopier {
     private let isInUse: Bool
     private let owner: MovedOwner?
     private var report = MovingReport()
+    private var columns: MovedColumns
     private var tables: [Table] = []
     private var problems: [StartProblem] = []
     private var bar = ProgressBar()
 
-    /// - Parameter owner: whose rows the other backend gives; nil for all.
-    init(backend: TablesBackend, isInUse: Bool, owner: MovedOwner?) {
+    /// - Parameters:
+    ///   - owner: whose rows the other backend gives; nil for all.
+    ///   - columns: what the settings of the backend here say about columns.
+    init(backend: TablesBackend, isInUse: Bool, owner: MovedOwner?, columns: MovedColumns) {
         self.owner = owner
+        self.columns = columns
         self.backend = backend
         self.isInUse = isInUse
     }
 
-    /// Whether a row is not on both sides as it is, or has another owner than the one who was named.
-    var differs: Bool { tables.contains(where: \.differs) || report.hasOtherOwners }
+    /// Whether a row is not on both sides as it is, has another owner than the one who was named, or has none
+    /// where it needs one.
+    var differs: Bool {
+        tables.contains(where: \.differs) || report.hasOtherOwners || columns.hasRowsWithoutOwner
+    }
 
     /// Why not every table was copied: all sentences, with the exit code of the first; nil where all were.
     var problem: StartProblem? {
@@ -124,6 +131,7 @@ struct BackendCopier {
                 let outcomes = try await backend.move(
                     batch.rows, into: table, idKind: kind, from: .backend, isInUse: isInUse)
                 for (row, outcome) in zip(batch.rows, outcomes) {
+                    columns.add(row, of: table, kind, outcome)
                     if let otherOwner = owner?.otherOwner(in: row, of: table) {
                         report.add(otherOwner: otherOwner, of: table)
                     }
@@ -205,7 +213,8 @@ struct BackendCopier {
                                 .array(table.comparison.differences.map(Self.difference))
                             ))
                     })
-            ), ("moved", report.tablesJSON), ("otherOwners", report.otherOwnersJSON))
+            ), ("moved", report.tablesJSON), ("otherOwners", report.otherOwnersJSON),
+            ("withoutOwner", columns.withoutOwnerJSON), ("hiddenColumns", columns.hiddenJSON))
     }
 
     private static func difference(_ difference: RowDifference) -> JSONValue {
@@ -218,6 +227,7 @@ struct BackendCopier {
     var lines: [String] {
         report.lines(dryRun: false)
             + report.otherOwnerLines(owner, advice: "copy again, and give that id with --owner-was")
+            + columns.lines(advice: "Copy again")
             + tables.flatMap { table -> [String] in
                 let comparison = table.comparison
                 var lines = [

@@ -17,13 +17,15 @@ struct BackendCopy: AsyncParsableCommand {
             The tables are pulled as an Understudy pulls them, page by page, into a store of their \
             own, deleted rows too where the other backend gives them. Then they move in with ids, \
             versions and times. At the end both sides are compared row by row; of --owned-table only \
-            the rows of --owner. It ends with 4 where they differ, and where a row of --owned-table \
-            has another owner. A table that fails does not stop the others. Started again, a copy \
+            the rows of --owner. It ends with 4 where they differ, where a row of --owned-table has \
+            another owner, and where a row has none in a table in which the settings give each user rows \
+            of their own. A table that fails does not stop the others. Started again, a copy \
             goes on where it was stopped, and a finished one takes what has changed since. A token goes into \
             a file of --header-file, in a line such as `X-ZUMO-AUTH: …`. JSON: {from, tables: \
             [{table, there, here, setAside, differences: [{id, kinds}]}], moved: [{table, added, \
             replaced, same, older, changedHere, deletedHere, undecided}], \
-            otherOwners: [{table, rows, example}]}.
+            otherOwners: [{table, rows, example}], withoutOwner: [{table, rows, column}], \
+            hiddenColumns: [{table, rows, columns}]}.
             """)
 
     @Option(help: ArgumentHelp("The address of the other backend.", valueName: "url"))
@@ -102,10 +104,13 @@ struct BackendCopy: AsyncParsableCommand {
             ]) { $1 }, environment: ThisProcess.environment)
         let old = try oldBackend(sources)
         let log = try ProcessLog(sources)
-        let opened = try OpenedBackend(place.sources())
+        let target = try place.sources()
+        let columns = try MovedColumns(target)
+        let opened = try OpenedBackend(target)
         defer { opened.close() }
         var copier = BackendCopier(
-            backend: opened.backend, isInUse: place.inUse, owner: try whose.read())
+            backend: opened.backend, isInUse: place.inUse, owner: try whose.read(),
+            columns: columns)
         try await old.whileOpen(log: log.logger) { engine, store throws(StartProblem) in
             await copier.copy(tables, engine, store)
         }

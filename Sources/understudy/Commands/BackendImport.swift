@@ -16,10 +16,12 @@ struct BackendImport: AsyncParsableCommand {
             when it is started with `--rebind` and this backend. Rows that clients have changed or \
             deleted here stay as they are. The import can be repeated, and goes on after it was \
             stopped. It ends with 4 where two rows differ and no stamp says which is newer, and where a \
-            row of --owned-table has another owner than --owner. \
+            row of --owned-table has another owner than --owner, or a row none in a table in which the \
+            settings give each user rows of their own. \
             JSON: {dryRun, files: [{file, identity, rows, operations}], tables: [{table, added, \
             replaced, same, older, changedHere, deletedHere, undecided}], rows: [{place, table, id, \
-            outcome}], otherOwners: [{table, rows, example}], operations: [{file, id, table, itemId, \
+            outcome}], otherOwners: [{table, rows, example}], withoutOwner: [{table, rows, column}], \
+            hiddenColumns: [{table, rows, columns}], operations: [{file, id, table, itemId, \
             kind, state}]}.
             """)
 
@@ -40,11 +42,13 @@ struct BackendImport: AsyncParsableCommand {
     func validate() throws { _ = try whose.read() }
 
     func run() async throws {
-        let opened = try OpenedBackend(place.sources(), isRehearsal: dryRun)
+        let sources = try place.sources()
+        let columns = try MovedColumns(sources)
+        let opened = try OpenedBackend(sources, isRehearsal: dryRun)
         defer { opened.close() }
         var importer = BackendImporter(
             backend: opened.backend, isInUse: place.inUse, isRehearsal: dryRun,
-            owner: try whose.read())
+            owner: try whose.read(), columns: columns)
         try await importer.look(into: files)
         for file in files { try await importer.take(file) }
         if json {
@@ -54,7 +58,9 @@ struct BackendImport: AsyncParsableCommand {
         }
         // After the report: rows of files that can be read only once have moved by now.
         try await importer.checkOwnedTables()
-        if importer.report.count(.undecided) > 0 || importer.report.hasOtherOwners {
+        if importer.report.count(.undecided) > 0 || importer.report.hasOtherOwners
+            || importer.columns.hasRowsWithoutOwner
+        {
             throw ExitStatus.conflicts
         }
     }

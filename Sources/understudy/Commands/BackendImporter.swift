@@ -55,13 +55,21 @@ struct BackendImporter {
     /// The tables of which there were rows, by their keys.
     private var tables: [String: String] = [:]
     private(set) var report = MovingReport()
+    private(set) var columns: MovedColumns
     private var sources: [Source] = []
     private var operations: [JSONValue] = []
     private var rehearsal = MoveRehearsal()
     private var bar = ProgressBar()
 
-    init(backend: TablesBackend, isInUse: Bool, isRehearsal: Bool, owner: MovedOwner?) {
+    /// - Parameters:
+    ///   - owner: whose rows are in the files; nil for all.
+    ///   - columns: what the backend's settings say about columns.
+    init(
+        backend: TablesBackend, isInUse: Bool, isRehearsal: Bool, owner: MovedOwner?,
+        columns: MovedColumns
+    ) {
         self.owner = owner
+        self.columns = columns
         self.backend = backend
         self.isInUse = isInUse
         self.isRehearsal = isRehearsal
@@ -175,6 +183,7 @@ struct BackendImporter {
             throw problem("\(file):\(batch.numbers.first ?? 0): \(error)")
         }
         for (index, outcome) in outcomes.enumerated() {
+            columns.add(rows[index], of: batch.table, batch.idKind, outcome)
             report.add(
                 outcome, rows[index].id, of: batch.table,
                 at: "\(file):\(batch.numbers[index])", isAhead: backend.isAhead(rows[index]))
@@ -212,7 +221,8 @@ struct BackendImporter {
                             ("rows", .number($0.rows)), ("operations", .number($0.operations)))
                     })
             ), ("tables", report.tablesJSON), ("rows", report.rowsJSON),
-            ("otherOwners", report.otherOwnersJSON),
+            ("otherOwners", report.otherOwnersJSON), ("withoutOwner", columns.withoutOwnerJSON),
+            ("hiddenColumns", columns.hiddenJSON),
             ("operations", .array(operations)))
     }
 
@@ -222,6 +232,8 @@ struct BackendImporter {
             report.lines(dryRun: isRehearsal)
             + report.otherOwnerLines(
                 owner, advice: "begin with an empty database, and give that id with --owner-was")
+            + columns.lines(
+                advice: "Where no client uses this database yet, begin with an empty one")
         if operations.isEmpty { return lines }
         lines.append(
             "\(operations.count) open operations stay in their queues, which `understudy serve "

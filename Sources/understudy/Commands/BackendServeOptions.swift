@@ -105,6 +105,14 @@ struct BackendServeOptions: ParsableArguments {
         help: "Whether it listens without TLS where other machines reach it. (default: no)")
     var allowPlainHttp: Bool?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where clients find it, if something in front of it speaks TLS: Link, nextLink and \
+            Location begin so. (default: what the request addressed)
+            """, valueName: "url"))
+    var publicAddress: String?
+
     @OptionGroup var log: LogOptions
 
     /// The flags by the names of their settings.
@@ -123,6 +131,7 @@ struct BackendServeOptions: ParsableArguments {
             Settings.certificate.name: list(tlsCertificate),
             Settings.certificateKey.name: list(tlsKey),
             Settings.servePlainHTTP.name: allowPlainHttp.texts,
+            Settings.publicAddress.name: list(publicAddress),
         ]
         return own.merging(log.flags) { $1 }
     }

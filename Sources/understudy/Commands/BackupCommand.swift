@@ -24,9 +24,7 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         guard let path else {
             let made = try await options.withOperator { try await $0.post("/backups") }
-            return options.show(made) { made in
-                [made["path"]?.string ?? ""] + TerminalText.backup(made)
-            }
+            return options.show(made, TerminalText.backup)
         }
         let entries = try Self.make(of: try options.folder(), at: path)
         let answer = JSONValue.members(

@@ -68,8 +68,9 @@ struct ClientOptions: ParsableArguments {
         let folder = try folder()
         if let value = try await withRunning(folder, body) { return value }
         try FolderOwner.become(of: folder)
+        let sources = try sources()
         let admin = try await OfflineAdmin.open(
-            folder, log: try ProcessLog(try sources()).logger)
+            folder, sources, log: try ProcessLog(sources).logger)
         return try await admin.whileOpen {
             try await body(
                 OperatorClient(
@@ -106,7 +107,7 @@ struct ClientOptions: ParsableArguments {
             throw StartProblem("\(error)", .error)
         }
         defer { socket.close() }
-        guard let address, let token else { return nil }
+        guard let address else { return nil }
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
@@ -119,6 +120,11 @@ struct ClientOptions: ParsableArguments {
         do {
             var value: Value?
             if await Self.answers(transport, authority) {
+                guard let token else {
+                    throw StartProblem(
+                        "\(folder.tokenFile) is missing: restart Understudy, which makes a new one.",
+                        .error)
+                }
                 value = try await body(
                     OperatorClient(
                         transport, authority: authority, token: token, identity: identity,
@@ -134,7 +140,9 @@ struct ClientOptions: ParsableArguments {
 
     /// What the running Understudy says of itself; nil if none runs.
     func runningState() async throws -> RunningState? {
-        try await withRunning(try folder()) { await RunningState.read($0) }
+        try await withRunning(try folder()) {
+            await RunningState.read($0, identity: identity)
+        }
     }
 
     /// Whether a process answers at the folder's socket. The file of a crashed process refuses connections.

@@ -44,12 +44,10 @@ struct ConfigShow: AsyncParsableCommand {
             ("file", .text(sources.file.path)),
             ("settings", .array(purpose.kind.settings.map { Self.json($0, sources) })))
         options.show(answer) { TerminalText.settings($0, origin: origin) }
-        for setting in purpose.kind.settings {
-            for statement in sources.statements(setting) where !setting.accepts(statement.text) {
-                throw ConfigurationProblem(
-                    place: statement.place, value: statement.text, allowed: setting.allowed
-                ).startProblem
-            }
+        do {
+            try sources.check(purpose.kind.settings)
+        } catch {
+            throw StartProblem(reading: error)
         }
     }
 
@@ -116,22 +114,24 @@ struct ConfigCheck: ParsableCommand {
                 flag: path, environment: { _ in nil }, for: kind)
             sources = Sources(flags: [:], environment: { _ in nil }, file: file)
         } catch {
-            return [error.sentence]
+            return error.sentence.split(separator: "\n").map(String.init)
         }
-        let wrong = kind.settings.flatMap { setting in
-            sources.statements(setting).filter { !setting.accepts($0.text) }.map { said in
-                ConfigurationProblem(
-                    place: said.place, value: said.text, allowed: setting.allowed
-                ).description
-            }
-        }
-        if !wrong.isEmpty { return wrong }
+        let wrong = sources.problems(of: kind.settings)
+        if !wrong.isEmpty { return wrong.map(\.description) }
         do {
             // With a place for the data folder the check needs no home folder.
             let placed = Sources(
                 flags: [:], environment: { $0 == "XDG_DATA_HOME" ? "/" : nil }, file: sources.file)
             switch kind {
-            case .serve: _ = try ServeConfiguration(placed, rebind: false)
+            case .serve:
+                let configuration = try ServeConfiguration(placed, rebind: false)
+                do {
+                    try configuration.refuseSelf(at: configuration.addresses)
+                } catch {
+                    return [
+                        "\(error.sentence) (A socket that a socket unit hands over takes the place of listen.)"
+                    ]
+                }
             case .backend:
                 let security = try BackendSecurity(placed)
                 let configuration = try BackendServeConfiguration(
@@ -178,6 +178,11 @@ struct ConfigInit: AsyncParsableCommand {
             try file.print(text)
             try file.finish()
         } catch {
+            if Files.exists(path) {
+                throw StartProblem(
+                    "\(error) Edit it, name another one with --config, or print what would be written "
+                        + "with --stdout.", .error)
+            }
             throw StartProblem("\(error)", .error)
         }
         ThisProcess.say("\(path) is written; every setting in it is a comment so far.")

@@ -38,187 +38,21 @@ struct DoctorCommand: AsyncParsableCommand {
         _ options: ClientOptions, _ flags: [String: [String]] = [:]
     ) async throws -> [Finding] {
         var sources = try options.sources(flags)
-        // A folder that cannot be trusted is a finding of its own, and does not stop the other checks.
-        let running = (try? await options.runningState()) ?? nil
+        var running: RunningState?
+        var silence: String?
+        do {
+            running = try await options.runningState()
+        } catch let problem as StartProblem where problem.exitCode == .error {
+            silence = problem.sentence
+        } catch {
+            // A folder that cannot be trusted is a finding of its own, and does not stop the other checks.
+        }
         if let running {
             sources = try options.sources(running.flags(missingIn: sources).merging(flags) { $1 })
         }
         return await Doctor(
             sources: sources, folder: try options.folder(), running: running,
-            variables: UnknownVariable.all(ThisProcess.environmentNames)
+            silence: silence, variables: UnknownVariable.all(ThisProcess.environmentNames)
         ).findings()
-    }
-}
-
-/// `understudy support`.
-struct Support: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Gather what is needed to help with a problem, without secrets.",
-        discussion: """
-            One JSON text: version, findings of the doctor, the settings and libraries of the \
-            running Understudy and the last lines of its log, the sizes of the files, status, \
-            metrics, runs and the latest operations. No token, no contents of rows and no ids of \
-            items are in it, and users are numbered; read it before you send it.
-            """)
-
-    @Option(help: "A new file to write to; - is standard output. (default: standard output)")
-    var output: String?
-
-    @OptionGroup var options: ClientOptions
-
-    func run() async throws {
-        try await options.becomeOwner()
-        var members: [JSONValue.Member] = [
-            .init("program", .string("understudy \(Version.text)")),
-            .init("at", .string(ThisProcess.now.text)),
-            .init(
-                "findings", .array(try await DoctorCommand.findings(options).map(\.json))),
-            .init("files", .array(Self.files(of: try options.folder()))),
-        ]
-        let own = RunningSettings(try options.sources()).all
-        if try options.folder().hasStore {
-            members += try await options.withOperatorOrStore { client in
-                try await Self.state(client)
-            }
-        }
-        if !members.contains(where: { $0.name == "settings" }) {
-            members.append(.init("settings", .array(own.map(Self.json))))
-        }
-        let folder = try options.folder()
-        let text = Redaction(
-            identities: folder.identities.map(\.key), home: ThisProcess.environment("HOME"),
-            token: (try? folder.token()) ?? nil
-        ).text(JSONValue.object(members))
-        guard let output, output != "-" else { return ThisProcess.print(json: text) }
-        do {
-            let file = try OutputFile(output)
-            try file.print(text)
-            try file.finish()
-        } catch {
-            throw StartProblem("\(error)", .error)
-        }
-        options.tell("\(output) is written. Read it before you send it.")
-    }
-
-    private static func json(_ setting: ProcessReport.Setting) -> JSONValue {
-        .members(
-            ("name", .string(setting.name)),
-            ("values", .array(setting.values.map { .string($0) })),
-            ("origins", .array(setting.origins.map { .string($0) })))
-    }
-
-    /// The largest files of the data folder with their sizes.
-    private static func files(of folder: DataFolder) -> [JSONValue] {
-        var found: [(path: String, bytes: Int64)] = []
-        func look(_ path: String, _ shown: String) {
-            for name in Files.names(in: path) {
-                let (inner, shown) = ("\(path)/\(name)", shown.isEmpty ? name : "\(shown)/\(name)")
-                if Files.isFolder(inner) {
-                    look(inner, shown)
-                } else if Files.isRegular(inner), let bytes = Files.size(inner) {
-                    found.append((shown, bytes))
-                }
-            }
-        }
-        look(folder.path, "")
-        return found.sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) }
-            .prefix(Limits.bundledFiles).map { file in
-                .members(
-                    ("path", .string(file.path)), ("bytes", .number(Int(file.bytes))))
-            }
-    }
-
-    /// What the running Understudy says, or the store if none runs.
-    private static func state(_ client: OperatorClient) async throws -> [JSONValue.Member] {
-        let process = try await client.forAll.get("/process")
-        // Without a server the settings are those of this command.
-        let running: [JSONValue.Member] =
-            client.isRunning
-            ? ["version", "startedAt", "libraries", "settings", "log"].compactMap { name in
-                process[name].map { .init(name, $0) }
-            } : []
-        let limit = [("limit", String(Limits.bundledEntries))]
-        let operations = try await client.get("/operations", limit + [("state", "all")])
-        return running + [
-            .init("isRunning", .bool(client.isRunning)),
-            .init("status", try await client.get("/status")),
-            .init("groups", try await client.get("/operations/groups")),
-            .init("runs", try await client.get("/runs", limit)["items"] ?? .null),
-            .init(
-                "operations",
-                .array((operations["items"]?.array ?? []).map { Redaction.operation($0) })),
-            .init(
-                "metrics",
-                .array(
-                    try await client.text("metrics").split(separator: "\n").map {
-                        .string(String($0))
-                    })),
-        ]
-    }
-}
-
-/// Removes private data from a support bundle.
-struct Redaction: Sendable {
-    /// The keys of users, which are replaced by numbers.
-    let identities: [String]
-    /// The home folder, which is often named after a person.
-    let home: String?
-    /// The operator token. No text should have it.
-    var token: String?
-
-    /// The members of an operation without values of its row.
-    private static let harmless: Set<String> = [
-        "id", "seq", "table", "kind", "state", "reason", "revision", "attempts", "maybeApplied",
-        "createdAt", "firstAttemptAt", "lastAttemptAt", "nextAttemptAt", "closedAt", "lastStatus",
-        "changedColumns",
-    ]
-
-    /// An operation without values of its row.
-    static func operation(_ operation: JSONValue) -> JSONValue {
-        guard case .object(let members) = operation else { return .null }
-        return .object(members.filter { harmless.contains($0.name) })
-    }
-
-    /// A value as text, with all users and the home folder replaced.
-    func text(_ value: JSONValue) -> String { replacing(value).text }
-
-    private func replacing(_ value: JSONValue) -> JSONValue {
-        switch value {
-        case .string(let text): .string(replacing(text))
-        case .array(let values): .array(values.map(replacing))
-        case .object(let members):
-            .object(members.map { .init(replacing($0.name), replacing($0.value)) })
-        case .null, .bool, .number: value
-        }
-    }
-
-    private func replacing(_ text: String) -> String {
-        var text = text
-        for (index, identity) in identities.enumerated() {
-            text = text.split(separator: identity, omittingEmptySubsequences: false)
-                .joined(separator: "user-\(index + 1)")
-        }
-        if let home, home.count > 1 {
-            text = text.split(separator: home, omittingEmptySubsequences: false)
-                .joined(separator: "~")
-        }
-        if let token {
-            text = text.split(separator: token, omittingEmptySubsequences: false)
-                .joined(separator: Self.secret)
-        }
-        return Self.withoutCredentials(text)
-    }
-
-    private static let secret = "(kept secret)"
-
-    /// The text without the user and password of its addresses, such as `http://user:password@proxy:3128`.
-    static func withoutCredentials(_ text: String) -> String {
-        let pieces = text.split(separator: "://", omittingEmptySubsequences: false)
-        let rest = pieces.dropFirst().map { piece -> String in
-            let authority = piece.prefix { !" /?#\"'".contains($0) }
-            guard let mark = authority.lastIndex(of: "@") else { return String(piece) }
-            return secret + piece[mark...]
-        }
-        return ([String(pieces[0])] + rest).joined(separator: "://")
     }
 }

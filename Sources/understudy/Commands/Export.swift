@@ -13,8 +13,10 @@ struct Export: AsyncParsableCommand {
             as it is known here, without what clients have changed: table, idKind, id, createdAt, \
             updatedAt, version, deleted, columns), operation (summary, payload, base, \
             mine, server, headers, attempts), history, end (the last, with the counts: a file without it is \
-            not whole). Works while an Understudy runs and while none does. Passwords and tokens \
-            are not in it; the contents of rows are.
+            not whole). One store is exported: that of clients that do not sign in, or the one of \
+            --identity. Others with open operations are named on standard error. Works while an \
+            Understudy runs and while none does. Passwords and tokens are not in it; the contents of \
+            rows are.
             """)
 
     /// A part of an export.
@@ -44,12 +46,13 @@ struct Export: AsyncParsableCommand {
         }
         let parts = only.isEmpty ? Part.allCases : only
         let identity = options.identity ?? Identity.anonymousKey
-        let counts = try await options.withOperatorOrStore { client in
+        let (counts, hint) = try await options.withOperatorOrStore { client in
             // An unknown identity is an error before the first line.
             _ = try await client.get("/status")
             var exporter = Exporter(
                 client: client, file: file, parts: parts, isQuiet: options.quiet)
-            return try await exporter.run(identity)
+            let counts = try await exporter.run(identity)
+            return (counts, await Self.otherQueues(client, options, parts))
         }
         do {
             try file?.finish()
@@ -60,6 +63,39 @@ struct Export: AsyncParsableCommand {
             options.tell(
                 "\(output): \(counts.items) items, \(counts.operations) operations, "
                     + "\(counts.history) entries of history.")
+        }
+        if let hint { options.tell(hint) }
+    }
+
+    /// The line that names the stores with open operations, or of unknown content, which an export of a queue
+    /// leaves out because no identity was named; nil if there is none. The export is whole without the line,
+    /// so a failure to ask for the stores is a line as well.
+    private static func otherQueues(
+        _ client: OperatorClient, _ options: ClientOptions, _ parts: [Part]
+    ) async -> String? {
+        guard options.identity == nil, parts.contains(.queue) else { return nil }
+        let stores: JSONValue
+        do {
+            stores = try await client.forAll.get("/identities")
+        } catch {
+            return "Which users who signed in have open operations is not known: \(error.sentence) "
+                + "See them with: understudy identities"
+        }
+        let others = otherQueues(in: stores)
+        if others.isEmpty { return nil }
+        return
+            "Not in this export are the open operations of users who signed in. Export each of their "
+            + "stores with --identity: \(others.joined(separator: ", "))"
+    }
+
+    /// The stores of users with open operations, or of unknown content.
+    /// - Parameter identities: the answer to `GET /identities`, which has all stores in one page.
+    static func otherQueues(in identities: JSONValue) -> [String] {
+        (identities["items"]?.array ?? []).compactMap { store in
+            guard let key = store["identity"]?.string, key != Identity.anonymousKey,
+                store["openOperations"]?.integer != 0
+            else { return nil }
+            return key
         }
     }
 }

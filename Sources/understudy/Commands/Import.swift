@@ -108,6 +108,36 @@ private struct Importer {
     }
 }
 
+/// The lines of an export by their type, compared with what its last line counts. A file may have several
+/// exports, one after the other.
+private struct CountedLines {
+    /// The member of the last line that counts the lines of a type.
+    private static let members = [
+        "item": "items", "server": "server", "operation": "operations", "history": "history",
+    ]
+    private var counts: [String: Int64] = [:]
+    /// Whether the last line of the last export was read.
+    private(set) var isWhole = false
+    /// Whether a last line counts other lines than there are, or is missing before another export.
+    private(set) var lacksLines = false
+
+    mutating func take(_ line: JSONValue) {
+        let type = line["type"]?.string ?? ""
+        switch type {
+        case "export":
+            if !counts.isEmpty { lacksLines = true }
+            isWhole = false
+        case "end":
+            for (type, member) in Self.members {
+                if let said = line[member]?.integer, said != counts[type] ?? 0 { lacksLines = true }
+            }
+            counts = [:]
+            isWhole = true
+        default: counts[type, default: 0] += 1
+        }
+    }
+}
+
 /// The content of a file that `understudy export` wrote, as the lists of `POST /import`.
 struct ExportFile: Sendable {
     /// The rows as inserts, if requested, then the open operations in their order.
@@ -120,24 +150,29 @@ struct ExportFile: Sendable {
     /// - Throws: ``StartProblem`` if the file is invalid or incomplete.
     init(reading file: String, rows: Bool) throws(StartProblem) {
         var operations: [JSONValue] = []
-        var isWhole = false
+        var lines = CountedLines()
         try Self.eachLine(of: file) { line throws(StartProblem) in
             guard let value = try? JSONValue(parsing: line.bytes) else {
                 throw StartProblem(
                     "\(file):\(line.number) is no JSON; nothing was imported.", .error)
             }
+            lines.take(value)
             switch value["type"]?.string {
             case "item" where rows: changes.append(Self.insert(value))
             case "operation": operations.append(Self.change(value))
             case "history": history.append(Self.entry(value))
-            case "end": isWhole = true
             default: break
             }
         }
-        guard isWhole else {
+        guard lines.isWhole else {
             throw StartProblem(
                 "\(file) is no whole export: its last line is missing. Nothing was imported.",
                 .error)
+        }
+        if lines.lacksLines {
+            throw StartProblem(
+                "\(file) is no whole export: lines that it counts are missing. Write it again with "
+                    + "`understudy export`. Nothing was imported.", .error)
         }
         changes += operations
     }

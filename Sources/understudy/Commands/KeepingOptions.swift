@@ -45,7 +45,8 @@ struct KeepingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where these backups go. (default: backups in the data folder)", valueName: "path"),
+            "Where these backups go, an absolute path. (default: backups in the data folder)",
+            valueName: "path"),
         completion: .directory)
     var backupFolder: String?
 

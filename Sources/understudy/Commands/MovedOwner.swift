@@ -83,6 +83,14 @@ struct MovedOwnerOptions: ParsableArguments {
             if ownerWas.isEmpty { return nil }
             throw ValidationError("--owner-was says what --owner replaces; give both.")
         }
+        if owner.isEmpty {
+            throw ValidationError("--owner is empty. Give the user's id in tokens of this site.")
+        }
+        guard BackendTable.isColumn(ownerColumn) else {
+            throw ValidationError(
+                "--owner-column names \"\(ownerColumn)\", and no column of a user has such a name. Give "
+                    + "the one that --table has after per-user=.")
+        }
         let tables = try ownedTable.map { name in
             guard let table = TableName(name) else {
                 throw ValidationError("\"\(name)\" is no name of a table.")

@@ -17,8 +17,11 @@ struct OfflineAdmin: HTTPTransport {
     static let authority = "store"
 
     /// Opens the folder.
-    /// - Throws: ``StartProblem`` when there is no store, or another process has the folder.
-    static func open(_ folder: DataFolder, log: Logger) async throws(StartProblem) -> OfflineAdmin {
+    /// - Parameter sources: say which tables there are, and what is kept how long, as at a start.
+    /// - Throws: ``StartProblem`` when there is no store, a setting is wrong, or another process has the folder.
+    static func open(
+        _ folder: DataFolder, _ sources: Sources, log: Logger
+    ) async throws(StartProblem) -> OfflineAdmin {
         guard folder.hasStore else {
             throw StartProblem(
                 "No Understudy runs on \(folder.path), and nothing is stored there. Start one, or "
@@ -34,6 +37,11 @@ struct OfflineAdmin: HTTPTransport {
             }
             var configuration = ProxyConfiguration(backend: address, folder: folder)
             configuration.triggers = [.manual]
+            do throws(ConfigurationProblem) {
+                try ServeConfiguration.readStores(sources, into: &configuration)
+            } catch {
+                throw error.startProblem
+            }
             let graph = try await AppGraphBuilder(configuration, log: log).build(
                 AppGraphBuilder.Transports(syncing: UnreachableTransport()), workers: 1,
                 opensSignIns: false)

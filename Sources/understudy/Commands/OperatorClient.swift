@@ -34,6 +34,13 @@ struct OperatorClient: Sendable {
             transport, authority: authority, token: token, identity: nil, isRunning: isRunning)
     }
 
+    /// The client for the store of an identity.
+    func of(_ identity: String) -> OperatorClient {
+        OperatorClient(
+            transport, authority: authority, token: token, identity: identity,
+            isRunning: isRunning)
+    }
+
     /// The answer to a GET below `/-/api/v1`.
     func get(_ path: String, _ query: [(String, String?)] = []) async throws(StartProblem)
         -> JSONValue
@@ -92,9 +99,12 @@ struct OperatorClient: Sendable {
         let value = try? JSONValue(parsing: response.bytes ?? [])
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
+            // `settings set` names the members as the API does.
+            let place =
+                path == "/settings"
+                ? nil : value?["pointer"]?.string ?? value?["parameter"]?.string
             throw StartProblem(
-                Self.naming(
-                    option: value?["pointer"]?.string ?? value?["parameter"]?.string, in: detail),
+                Self.naming(option: place, in: detail),
                 response.head.status == .badRequest ? .usage : .error)
         }
         return value
@@ -128,8 +138,10 @@ struct OperatorClient: Sendable {
             return try await transport.send(
                 Request(head: head, body: Array((body?.text ?? "").utf8)))
         } catch {
+            // A server that has got the request runs, even if it does not answer in time.
             throw StartProblem(
-                "No Understudy answers at \(authority): \(error.message)", .notRunning)
+                "No Understudy answers at \(authority): \(error.message)",
+                error.reach == .maybeSent ? .error : .notRunning)
         }
     }
 }

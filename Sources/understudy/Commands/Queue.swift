@@ -168,15 +168,24 @@ struct QueueEdit: AsyncParsableCommand {
         "id", "version", "createdAt", "updatedAt", "__version", "__createdAt", "__updatedAt",
     ]
 
+    /// Throws if a column is the backend's. In generation 1 a row may have columns of its own with such a name.
+    static func check(
+        _ members: [JSONValue.Member], of operation: JSONValue
+    ) throws(StartProblem) {
+        for member in members where ofBackend.contains(member.name) {
+            if member.name != "id", operation["payload"]?[member.name] != nil { continue }
+            throw StartProblem(
+                "\(member.name) cannot be edited: the backend gives it. Name a column of the row.")
+        }
+    }
+
     func run() async throws {
         let members = try columns.map { try JSONValue.Member(assignment: $0) }
-        if let own = members.first(where: { Self.ofBackend.contains($0.name) }) {
-            throw StartProblem(
-                "\(own.name) cannot be edited: the backend gives it. Name a column of the row.")
-        }
         let result = try await options.withOperatorOrStore { client in
             let path = "/operations/\(PercentCoding.encode(id))"
-            let revision = try await client.get(path)["summary"]?["revision"] ?? .null
+            let operation = try await client.get(path)
+            try Self.check(members, of: operation)
+            let revision = operation["summary"]?["revision"] ?? .null
             return try await client.patch(
                 path, .members(("revision", revision), ("columns", .object(members))))
         }

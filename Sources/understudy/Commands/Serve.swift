@@ -76,9 +76,8 @@ struct Serve: AsyncParsableCommand {
         let proxy = try await composition.start(lock)
         let report = ServiceReport(graph: proxy.graph, manager: manager, log: log.logger)
         let reload = Reload(
-            graph: proxy.graph, log: log, current: sources, running: running,
-            rebind: options.rebind,
-            reading: self.sources)
+            graph: proxy.graph, folder: proxy.folder, log: log, current: sources,
+            running: running, rebind: options.rebind, reading: self.sources)
         var lifetime = await Lifetime(
             services: proxy.services + [LoopService { await report.run() }], log: log.logger)
         lifetime.hangUps = hangUps

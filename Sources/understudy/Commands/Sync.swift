@@ -171,5 +171,8 @@ struct RunsCancel: AsyncParsableCommand {
             try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
         }
         options.show(run, TerminalText.run)
+        if let state = run["state"]?.string, state != "running", state != "cancelled" {
+            options.tell("The run had ended before: nothing was cancelled.")
+        }
     }
 }

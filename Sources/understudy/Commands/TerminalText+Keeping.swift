@@ -65,6 +65,8 @@ extension TerminalText {
 
     /// Seconds as whole days or hours.
     private static func time(_ seconds: Int64) -> String {
-        seconds % 86_400 == 0 ? "\(seconds / 86_400) days" : "\(seconds / 3600) hours"
+        let isDays = seconds % 86_400 == 0
+        let number = seconds / (isDays ? 86_400 : 3600)
+        return "\(number) \(isDays ? "day" : "hour")\(number == 1 ? "" : "s")"
     }
 }

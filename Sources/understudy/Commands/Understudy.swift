@@ -47,7 +47,7 @@ struct Understudy: AsyncParsableCommand {
                 try command.run()
             }
         } catch let problem as StartProblem {
-            ThisProcess.say("understudy: \(problem.sentence)")
+            ThisProcess.sayLines("understudy: \(problem.sentence)")
             ThisProcess.end(problem.exitCode.rawValue)
         } catch let status as ExitStatus {
             ThisProcess.end(status.rawValue)

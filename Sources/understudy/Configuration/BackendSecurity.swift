@@ -19,6 +19,7 @@ struct BackendSecurity: Sendable {
     /// Reads the files that the settings name.
     init(_ sources: Sources) throws(StartProblem) {
         do {
+            try sources.check(ServeSetting.ofBackend)
             access = try Self.access(sources)
             certificate = try Self.certificate(sources)
         } catch {

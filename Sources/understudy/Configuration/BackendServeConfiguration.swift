@@ -42,6 +42,7 @@ struct BackendServeConfiguration: Sendable {
         options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
         options.pageRows = try sources.value(Settings.pageRows)
         options.requestsPerSecond = try sources.value(Settings.requestsPerSecond)
+        options.publicAddress = try sources.value(Settings.publicAddress)
         let level = try sources.value(Settings.defaultAccess)
         if level != nil, !verifiesTokens { throw Self.needsAccess("--default-access") }
         try addTables(sources, verified: verifiesTokens ? level ?? .authenticated : nil)

@@ -80,7 +80,7 @@ struct BackendTable: Sendable, Hashable {
     }
 
     /// A name that no property of the server has and that a filter can name.
-    private static func isColumn(_ name: String) -> Bool {
+    static func isColumn(_ name: String) -> Bool {
         TableName(name) != nil
             && !["id", "version", "createdat", "updatedat", "deleted"].contains(name.lowercased())
             && !name.hasPrefix("__")

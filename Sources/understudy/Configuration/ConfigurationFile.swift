@@ -28,13 +28,19 @@ struct ConfigurationFile: Sendable, Hashable {
     }
 
     /// Parses the text of a file.
+    /// - Throws: all problems of the file, wrong values among them, where a line cannot be understood. A wrong
+    ///   value alone is no problem of the file: a flag or a variable may win over it.
     init(
         path: String, text: String, for kind: ConfigurationKind = .serve
-    ) throws(ConfigurationProblem) {
+    ) throws(ConfigurationProblems) {
         self.path = path
         var lines: [Line] = []
-        // A line may end in CR LF, which is one character.
-        let texts = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        var problems: [ConfigurationProblem] = []
+        var isUnderstood = true
+        // Some editors begin a file with a byte order mark. A line may end in CR LF, which is one character.
+        let texts = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) {
+            $0 == "\n" || $0 == "\r\n"
+        }
         for (index, text) in texts.enumerated() {
             let bare = text.trimming(Self.isBlank)
             if bare.isEmpty || bare.first == "#" { continue }
@@ -44,24 +50,35 @@ struct ConfigurationFile: Sendable, Hashable {
             else {
                 // A URL under a misspelt name may have a password in it.
                 let isSecret = bare.contains("://") && kind.settings.contains { $0.isSecret }
-                throw ConfigurationProblem(
-                    place: "\(path):\(index + 1)",
-                    value: isSecret ? ServeSetting.notShown : String(bare),
-                    allowed:
-                        "a line such as \"listen = 127.0.0.1:8080\" with \(Self.known(name, kind))")
+                problems.append(
+                    ConfigurationProblem(
+                        place: "\(path):\(index + 1)",
+                        value: isSecret ? ServeSetting.notShown : String(bare),
+                        allowed: "a line such as \"listen = 127.0.0.1:8080\" with "
+                            + Self.known(name, kind)))
+                isUnderstood = false
+                continue
             }
             let value = parts[1].trimming(Self.isBlank)
             let line = Line(number: index + 1, name: setting.name, value: String(value))
             if !setting.isList, let first = lines.first(where: { $0.name == line.name }) {
-                let values = [line, first].map {
-                    setting.isSecret ? ServeSetting.notShown : $0.value
-                }
-                throw ConfigurationProblem(
-                    place: "\(path):\(line.number) \(line.name)", value: values[0],
-                    allowed: "said once, and line \(first.number) says \"\(values[1])\"")
+                let values = [line, first].map { setting.shown($0.value) }
+                problems.append(
+                    ConfigurationProblem(
+                        place: "\(path):\(line.number) \(line.name)", value: values[0],
+                        allowed: "said once, and line \(first.number) says \"\(values[1])\""))
+                isUnderstood = false
+                continue
+            }
+            if !setting.accepts(line.value) {
+                problems.append(
+                    ConfigurationProblem(
+                        place: "\(path):\(line.number) \(line.name)",
+                        value: setting.shown(line.value), allowed: setting.allowed))
             }
             lines.append(line)
         }
+        if !isUnderstood { throw ConfigurationProblems(all: problems) }
         self.lines = lines
     }
 

@@ -5,6 +5,7 @@ import SyncCore
 /// Reads the settings again while the process runs, and applies those that can change then.
 actor Reload {
     private let graph: AppGraph
+    private let folder: DataFolder
     private let log: ProcessLog
     private let rebind: Bool
     private let running: RunningSettings
@@ -24,14 +25,17 @@ actor Reload {
 
     /// - Parameters:
     ///   - graph: the proxy whose settings change.
+    ///   - folder: its data folder.
     ///   - current: the sources of the start.
     ///   - running: gets what was applied.
     ///   - reading: reads the sources again.
     init(
-        graph: AppGraph, log: ProcessLog, current: Sources, running: RunningSettings, rebind: Bool,
+        graph: AppGraph, folder: DataFolder, log: ProcessLog, current: Sources,
+        running: RunningSettings, rebind: Bool,
         reading: @escaping @Sendable () throws(StartProblem) -> Sources
     ) {
         self.graph = graph
+        self.folder = folder
         self.log = log
         self.current = current
         self.running = running
@@ -50,7 +54,7 @@ actor Reload {
                 current.texts(setting) != sources.texts(setting)
             }.map(\.name)
             if changed.contains(Settings.policy.name) {
-                try await change(configuration.proxy.policies)
+                try await changePolicies(to: configuration)
             }
             if changed.contains(Settings.sync.name) {
                 try await graph.changeSettings { $0.triggers = configuration.proxy.triggers }
@@ -81,8 +85,14 @@ actor Reload {
         }
     }
 
-    private func change(_ policies: [PolicySetting]) async throws {
-        let left = try await graph.change(policies)
+    /// Applies the named policies, and takes back those that the last start or reload named and this one does
+    /// not.
+    private func changePolicies(to configuration: ServeConfiguration) async throws {
+        let policies = configuration.proxy.policies
+        let notTakenBack = try await graph.withdraw(
+            try folder.configuredPolicies(), except: policies)
+        let left = max(try await graph.change(policies), notTakenBack)
+        try folder.keep(configuredPolicies: configuration.policyTexts)
         if left == 0 { return }
         log.logger.warning(
             "some stores could not be opened; they take the policies in when they can",

@@ -13,12 +13,15 @@ struct ServeConfiguration: Sendable {
     var dashboard: ListenAddress?
     /// A Unix socket to listen on as well.
     var socket: String?
+    /// The texts of its policies, as `--policy` has them.
+    let policyTexts: [String]
     /// How the backend is reached.
     var backendConnection: BackendConnection
 
     /// Reads all settings; throws without a backend.
     init(_ sources: Sources, rebind: Bool) throws(StartProblem) {
         do {
+            try sources.check(ServeSetting.all)
             guard let backend = try sources.value(Settings.backend) else {
                 throw StartProblem(
                     "Say which backend to stand in for: --backend https://example.net, or a line "
@@ -38,6 +41,9 @@ struct ServeConfiguration: Sendable {
         do {
             proxy = try Self.proxy(sources, backend: backend, folderName: folderName)
             proxy.rebind = rebind
+            policyTexts = sources.statements(
+                Settings.policy.name, variable: Settings.policy.variable, isList: true
+            ).map(\.text)
             listen =
                 try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
             dashboard = try sources.value(Settings.dashboardListen)
@@ -66,8 +72,7 @@ struct ServeConfiguration: Sendable {
         proxy.applicationKey = try sources.value(Settings.applicationKeyFile).map(
             applicationKey(file:))
         proxy.triggers = (try sources.value(Settings.sync) ?? .auto).triggers
-        let tables = try sources.list(Settings.table)
-        proxy.tables = tables.isEmpty ? nil : tables
+        try readStores(sources, into: &proxy)
         proxy.policies = try sources.list(Settings.policy)
         proxy.rules = GuardRules(
             allowedHosts: Set(try sources.list(Settings.allowHost)),
@@ -80,14 +85,22 @@ struct ServeConfiguration: Sendable {
         }
         proxy.offlineGraceSeconds =
             try sources.value(Settings.offlineGrace) ?? Proxy.Limits.offlineGraceSeconds
-        proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
-        proxy.retention = try retention(sources)
         proxy.backups = try backups(sources)
         proxy.defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
         proxy.parallelism = try sources.value(Settings.parallelism) ?? 1
         proxy.pageRows = try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows
-        proxy.strictSDK = try sources.value(Settings.strictSDK) ?? false
         return proxy
+    }
+
+    /// Reads what the stores are opened with: which tables there are, and what is kept how long.
+    static func readStores(
+        _ sources: Sources, into proxy: inout ProxyConfiguration
+    ) throws(ConfigurationProblem) {
+        let tables = try sources.list(Settings.table)
+        proxy.tables = tables.isEmpty ? nil : tables
+        proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
+        proxy.retention = try retention(sources)
+        proxy.strictSDK = try sources.value(Settings.strictSDK) ?? false
     }
 
     private static func forwardedHeaders(_ sources: Sources) throws -> [ForwardableName] {

@@ -23,6 +23,11 @@ struct ServeSetting: Sendable {
     /// What stands for such a value.
     static let notShown = "(not shown)"
 
+    /// A value as messages show it.
+    func shown(_ text: String) -> String {
+        isSecret ? Self.notShown : ConfigurationProblem.withoutPassword(text)
+    }
+
     private init<Value>(_ setting: Setting<Value>, isSecret: Bool = false) {
         guard let about = setting.about else {
             preconditionFailure("A setting of the configuration file says what it is for.")
@@ -88,6 +93,7 @@ struct ServeSetting: Sendable {
         ServeSetting(Settings.certificate),
         ServeSetting(Settings.certificateKey),
         ServeSetting(Settings.servePlainHTTP),
+        ServeSetting(Settings.publicAddress),
         ServeSetting(Settings.accessFile),
         ServeSetting(Settings.adminTokenFile),
         ServeSetting(Settings.defaultAccess),

@@ -93,6 +93,14 @@ extension Settings {
             "The key of tls-certificate, a PEM file that is not encrypted.",
             standard: "none; tls-certificate needs it", example: "/etc/understudy/site.key"))
 
+    static let publicAddress = Setting<PublicAddress>(
+        name: "public-address",
+        allowed: "an http or https address without a path, such as https://site.example",
+        about: SettingText(
+            "Where clients find it, if something in front of it speaks TLS: links begin so.",
+            standard: "what the request addressed", example: "https://site.example")
+    ) { PublicAddress($0) }
+
     static let servePlainHTTP = yesOrNo(
         allowPlainHTTP.name,
         about: SettingText(

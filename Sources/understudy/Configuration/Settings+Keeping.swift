@@ -42,11 +42,16 @@ extension Settings {
             "How many backups are kept in the backup folder.",
             standard: "\(Proxy.Limits.backupsKept)", example: "7"))
 
-    static let backupFolder = path(
-        "backup-folder", allowed: "the path of a folder",
+    static let backupFolder = Setting<String>(
+        name: "backup-folder",
+        allowed: "the absolute path of a folder, such as /var/backups/understudy",
         about: SettingText(
             "Where these backups go; best on another disk.",
-            standard: "backups in the data folder", example: "/var/backups/understudy"))
+            standard: "backups in the data folder", example: "/var/backups/understudy")
+    ) {
+        // A relative one would be another folder for each command that is run elsewhere.
+        $0.hasPrefix("/") ? $0 : nil
+    }
 
     private static let keptHours: ClosedRange<Int64> = 1...Limits.keptDaysMax * 24
 }

@@ -54,6 +54,22 @@ struct Sources: Sendable {
         statements(setting.name, variable: setting.variable, isList: setting.isList)
     }
 
+    /// The wrong values of settings, in the order of the settings.
+    func problems(of settings: [ServeSetting]) -> [ConfigurationProblem] {
+        settings.flatMap { setting in
+            statements(setting).filter { !setting.accepts($0.text) }.map { said in
+                ConfigurationProblem(
+                    place: said.place, value: setting.shown(said.text), allowed: setting.allowed)
+            }
+        }
+    }
+
+    /// Throws all wrong values of settings.
+    func check(_ settings: [ServeSetting]) throws(ConfigurationProblems) {
+        let wrong = problems(of: settings)
+        if !wrong.isEmpty { throw ConfigurationProblems(all: wrong) }
+    }
+
     /// The texts of these values.
     func texts(_ setting: ServeSetting) -> [String] { statements(setting).map(\.text) }
 
@@ -124,11 +140,34 @@ struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible 
     /// The allowed values, as part of a sentence.
     let allowed: String
 
-    /// One sentence.
-    var description: String { "\(place) is \"\(value)\", but must be \(allowed)." }
+    /// A sentence, and a second one where the value ends like a comment.
+    var description: String {
+        let comment = value.contains(" #") ? " A comment needs a line of its own." : ""
+        return "\(statement), but must be \(allowed).\(comment)"
+    }
+
+    /// What is said where, without a password: such as `--sync is "never"`.
+    var statement: String { "\(place) is \"\(Self.withoutPassword(value))\"" }
+
+    /// The text of one value without the user and password of an address. A password that has `/` in it, which
+    /// is wrong, is left out too.
+    static func withoutPassword(_ text: String) -> String {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let mark = parts[1].lastIndex(of: "@") else { return text }
+        return "\(parts[0])://(kept secret)\(parts[1][mark...])"
+    }
 
     /// The problem as the reason of a failed start.
     var startProblem: StartProblem { StartProblem(description, .usage) }
+}
+
+/// All problems of a configuration that were found at once.
+struct ConfigurationProblems: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The problems; at least one.
+    let all: [ConfigurationProblem]
+
+    /// A line for each.
+    var description: String { all.map(\.description).joined(separator: "\n") }
 }
 
 extension StartProblem {
@@ -137,6 +176,7 @@ extension StartProblem {
         switch error {
         case let problem as StartProblem: self = problem
         case let problem as ConfigurationProblem: self = problem.startProblem
+        case let problems as ConfigurationProblems: self.init(problems.description, .usage)
         default: self.init("\(error)")
         }
     }

@@ -116,8 +116,8 @@ extension Doctor {
         case .notTables:
             return .problem(
                 check, "\(address): \(found.reason)",
-                "Name a table that exists with --table, or correct the address: it is what comes "
-                    + "before /tables.")
+                "Start the site if it is stopped. Otherwise name a table that exists with --table, or "
+                    + "correct the address: it is what comes before /tables.")
         }
     }
 

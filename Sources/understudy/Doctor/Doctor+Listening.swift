@@ -11,6 +11,11 @@ extension Doctor {
             let address = (try? folder.address()) ?? nil
             return [.ok(check, "Understudy runs and answers at \(address ?? "its address").")]
         }
+        if let silence {
+            return [
+                .problem(check, silence, "Correct that, then look again with: understudy doctor")
+            ]
+        }
         guard
             let address = value(Settings.listen)
                 ?? (try? ListenAddress(host: "127.0.0.1", port: 8080))

@@ -6,10 +6,14 @@ import TablesProtocol
 extension Doctor {
     /// The findings on operations that need more than the next push.
     func queueFindings(_ stores: [StoreInspection]) -> [Finding] {
+        let heldUsers = Set((running?.users ?? []).map(\.identity))
         var findings = stores.compactMap { store -> Finding? in
             guard let queue = store.contents?.ledger.queue else { return nil }
             var parts: [String] = []
-            if queue.waiting > 0 { parts.append("\(queue.waiting) to be tried again") }
+            // What is held of a user is a finding of its own below.
+            if queue.waiting > 0, !heldUsers.contains(store.identity) {
+                parts.append("\(queue.waiting) waiting")
+            }
             if queue.conflict > 0 { parts.append("\(queue.conflict) in conflict") }
             if queue.quarantined > 0 { parts.append("\(queue.quarantined) quarantined") }
             guard !parts.isEmpty else { return nil }
@@ -20,13 +24,49 @@ extension Doctor {
                 "\(store.identity) has operations that wait: \(parts.joined(separator: ", ")).",
                 "See why with: understudy queue groups\(identity)")
         }
-        if let held = running?.held {
+        guard let running else { return findings }
+        if let held = running.held {
+            let identity = running.identity.map { " --identity \($0)" } ?? ""
             findings.append(
                 .warning(
                     "sync", "Queued operations are held. \(held)",
-                    "See them with: understudy queue"))
+                    "See them with: understudy queue\(identity)"))
+        }
+        return findings + usersFindings(running) + backupFindings(running)
+    }
+
+    /// The findings on operations of users that are not being sent. Those whose client is away are one finding.
+    private func usersFindings(_ running: RunningState) -> [Finding] {
+        var findings = running.users.compactMap { user in
+            user.held.map { held in
+                Finding.warning(
+                    "sync", "Operations of \(user.identity) are held: \(user.operations). \(held)",
+                    "See them with: understudy queue --identity \(user.identity)")
+            }
+        }
+        let away = running.users.filter { $0.held == nil }
+        if let first = away.first {
+            let names = away.prefix(Limits.shownRows).map { "\($0.identity) (\($0.operations))" }
+            let more = away.count > names.count ? " and \(away.count - names.count) more" : ""
+            findings.append(
+                .warning(
+                    "sync",
+                    "Operations wait for their user, whose token is not here: "
+                        + "\(names.joined(separator: ", "))\(more).",
+                    "They are sent when the user's client asks again. See them with: understudy queue "
+                        + "--identity \(first.identity)"))
         }
         return findings
+    }
+
+    /// The finding on automatic backups that fail.
+    private func backupFindings(_ running: RunningState) -> [Finding] {
+        guard let failure = running.backupFailure else { return [] }
+        return [
+            .warning(
+                "backup", "The last try to make a backup failed: \(failure)",
+                "Correct that, then make one with: understudy backup")
+        ]
     }
 
     /// The finding on data that belongs to another backend than the examined one; none if all belongs to it,
@@ -47,48 +87,4 @@ extension Doctor {
                     + "the address.")
         ]
     }
-}
-
-/// What the running Understudy of a data folder says of itself. It may have been started with flags and
-/// variables that another command does not see.
-struct RunningState: Sendable, Hashable {
-    /// The tables that its clients have read and that no sync has pulled.
-    var wanted: [TableName] = []
-    /// The values of its settings by name.
-    var settings: [String: [String]] = [:]
-    /// What keeps queued operations from being sent; nil if there are none, or nothing does.
-    var held: String?
-
-    /// Asks a running Understudy. What it does not answer is left out.
-    static func read(_ client: OperatorClient) async -> RunningState {
-        var state = RunningState()
-        let status = try? await client.get("/status")
-        state.wanted = (status?["wantedTables"]?.array ?? []).compactMap {
-            $0.string.flatMap { TableName($0) }
-        }
-        let process = try? await client.forAll.get("/process")
-        for setting in process?["settings"]?.array ?? [] {
-            guard let name = setting["name"]?.string else { continue }
-            state.settings[name] = setting["values"]?.array?.compactMap(\.string) ?? []
-        }
-        if status?["queue"]?["queued"]?.integer ?? 0 > 0 {
-            state.held = try? await Holding.read(client)
-        }
-        return state
-    }
-
-    /// Its settings that say what is examined, as flags, except those that a command has itself.
-    func flags(missingIn sources: Sources) -> [String: [String]] {
-        var flags: [String: [String]] = [:]
-        for setting in ServeSetting.all
-        where Self.examined.contains(setting.name) && sources.statements(setting).isEmpty {
-            flags[setting.name] = settings[setting.name]
-        }
-        return flags
-    }
-
-    private static let examined: Set<String> = [
-        Settings.backend.name, Settings.table.name, Settings.allowPlainHTTP.name,
-        Settings.diskBudget.name,
-    ]
 }

@@ -9,6 +9,8 @@ struct Doctor: Sendable {
     let folder: DataFolder
     /// The Understudy that runs on the folder; nil if none does.
     let running: RunningState?
+    /// Why the Understudy that runs on the folder cannot be asked, in a sentence; nil if it can, or none runs.
+    var silence: String?
 
     /// The variables that are named like one of Understudy's and are none.
     var variables: [UnknownVariable] = []
@@ -38,14 +40,9 @@ struct Doctor: Sendable {
 // Invalid settings, and valid ones that are weak.
 extension Doctor {
     func configurationFindings() -> [Finding] {
-        var findings: [Finding] = []
-        for setting in ServeSetting.all {
-            for statement in sources.statements(setting) where !setting.accepts(statement.text) {
-                findings.append(
-                    .problem(
-                        "configuration", "\(statement.place) is \"\(statement.text)\".",
-                        "It must be \(setting.allowed)."))
-            }
+        var findings = sources.problems(of: ServeSetting.all).map { wrong in
+            Finding.problem(
+                "configuration", "\(wrong.statement).", "It must be \(wrong.allowed).")
         }
         findings += variables.map { variable in
             .warning(

@@ -138,15 +138,7 @@ final class OutputFile {
     }
 
     private func flush() throws(FileFailure) {
-        var rest = waiting[...]
-        while !rest.isEmpty {
-            // write reads at most as many bytes as the slice has.
-            let count = unsafe rest.withUnsafeBufferPointer { bytes in
-                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-            }
-            if count <= 0 { throw FileFailure("write \(path)") }
-            rest = rest.dropFirst(count)
-        }
+        try OpenDescriptor(number: descriptor, name: path).write(waiting)
         waiting.removeAll(keepingCapacity: true)
     }
 }

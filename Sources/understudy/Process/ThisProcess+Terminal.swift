@@ -50,41 +50,55 @@ extension ThisProcess {
     /// Asks a question on standard error.
     /// - Returns: the answer in lower case without blanks.
     static func ask(_ question: String) -> String {
-        write(VisibleText.line(question), to: STDERR_FILENO)
+        writeError(VisibleText.line(question))
         return (readLine() ?? "").lowercased().filter { !$0.isWhitespace }
     }
 
     /// Writes a line to standard error over the last line of ``showProgress(_:)``.
     static func showProgress(_ line: String) {
-        write("\r\u{1B}[K\(VisibleText.line(line))", to: STDERR_FILENO)
+        writeError("\r\u{1B}[K\(VisibleText.line(line))")
     }
 
     /// Writes a line to standard error, escaped as ``VisibleText``.
-    static func say(_ line: String) { write("\(VisibleText.line(line))\n", to: STDERR_FILENO) }
+    static func say(_ line: String) { writeError("\(VisibleText.line(line))\n") }
 
     /// Writes lines to standard error, each escaped as ``VisibleText``.
     static func sayLines(_ text: String) {
-        write("\(VisibleText.lines(text))\n", to: STDERR_FILENO)
+        writeError("\(VisibleText.lines(text))\n")
     }
 
     /// Writes a line to standard output, escaped as ``VisibleText``.
-    static func print(_ line: String) { write("\(VisibleText.line(line))\n", to: STDOUT_FILENO) }
+    static func print(_ line: String) { writeOutput("\(VisibleText.line(line))\n") }
 
     /// Writes JSON to standard output, without characters that control a terminal.
-    static func print(json text: String) { write("\(VisibleText.json(text))\n", to: STDOUT_FILENO) }
+    static func print(json text: String) { writeOutput("\(VisibleText.json(text))\n") }
 
     /// Writes text of this program, such as its help, to standard output without escapes.
-    static func print(own text: String) { write("\(text)\n", to: STDOUT_FILENO) }
+    static func print(own text: String) { writeOutput("\(text)\n") }
 
     /// Ends the process at once.
     static func end(_ code: CInt) -> Never { exit(code) }
 
-    private static func write(_ text: String, to descriptor: CInt) {
+    /// Writes all of a text to standard output. If it cannot be written, ends the process with exit code 1: what
+    /// follows would look whole without it. A reader that is gone, such as `head`, wants no more.
+    private static func writeOutput(_ text: String) {
+        let output = OpenDescriptor(number: STDOUT_FILENO, name: "standard output")
+        do {
+            try output.write(Array(text.utf8))
+        } catch {
+            if error.code == EPIPE { return }
+            say("understudy: \(error)")
+            end(ExitStatus.error.rawValue)
+        }
+    }
+
+    /// Writes a text to standard error. What cannot be written is lost: there is no other place to say so.
+    private static func writeError(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             // write reads at most as many bytes as the slice has.
             let count = unsafe rest.withUnsafeBufferPointer { bytes in
-                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+                unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
             }
             if count <= 0 { return }
             rest = rest.dropFirst(count)

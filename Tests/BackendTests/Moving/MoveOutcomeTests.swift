@@ -22,11 +22,11 @@ import Testing
     /// - Parameters:
     ///   - origin: the stamp that it had at the other backend.
     ///   - isTouched: whether a client has changed it since it came.
-    private static func standing(
+    private static func knownRow(
         _ n: Int64, at stamp: Instant = early, version: String = "v", origin: Instant? = nil,
         came: Bool = true, isTouched: Bool = false
-    ) -> Standing {
-        Standing(
+    ) -> KnownRow {
+        KnownRow(
             row: Row(
                 id: "a", columns: Columns([.init("n", .integer(n))]), createdAt: early,
                 updatedAt: stamp, version: version, deleted: false),
@@ -37,13 +37,13 @@ import Testing
 
     @Test func `a row that is not here is new, and one that was deleted here stays away`() {
         let row = Self.moved(1, Self.early)
-        #expect(MoveOutcome.decide(row, over: Standing(), from: .export) == .added)
-        var gone = Self.standing(1)
+        #expect(MoveOutcome.decide(row, over: KnownRow(), from: .export) == .added)
+        var gone = Self.knownRow(1)
         gone.row = nil
         gone.isDeletedForGood = true
         #expect(MoveOutcome.decide(row, over: gone, from: .export) == .deletedHere)
         #expect(MoveOutcome.decide(row, over: gone, from: .backend) == .deletedHere)
-        let own = Standing(isDeletedForGood: true)
+        let own = KnownRow(isDeletedForGood: true)
         #expect(MoveOutcome.decide(row, over: own, from: .export) == .deletedHere)
         #expect(MoveOutcome.decide(row, over: own, from: .backend) == .deletedHere)
     }
@@ -51,21 +51,21 @@ import Testing
     @Test func `the newer of two versions wins by 100 ns, in whichever order they come`() {
         let older = Self.moved(1, Self.early, version: "1")
         let newer = Self.moved(2, Self.late, version: "2")
-        let first = Self.standing(1, version: "1", origin: Self.early)
-        let second = Self.standing(2, version: "2", origin: Self.late)
+        let first = Self.knownRow(1, version: "1", origin: Self.early)
+        let second = Self.knownRow(2, version: "2", origin: Self.late)
         #expect(MoveOutcome.decide(newer, over: first, from: .export) == .replaced)
         #expect(MoveOutcome.decide(older, over: second, from: .export) == .older)
         #expect(MoveOutcome.decide(older, over: first, from: .export) == .same)
     }
 
     @Test func `the stamp that a row had there counts, and not the one that it got here`() {
-        let here = Self.standing(1, at: .latest, version: "1", origin: Self.early)
+        let here = Self.knownRow(1, at: .latest, version: "1", origin: Self.early)
         let newer = Self.moved(2, Self.late, version: "2")
         #expect(MoveOutcome.decide(newer, over: here, from: .export) == .replaced)
     }
 
     @Test func `a row that a client has changed here stays, whatever the stamps say`() {
-        let here = Self.standing(9, origin: Self.early, isTouched: true)
+        let here = Self.knownRow(9, origin: Self.early, isTouched: true)
         #expect(
             MoveOutcome.decide(Self.moved(2, Self.late), over: here, from: .export) == .changedHere)
         #expect(
@@ -77,10 +77,10 @@ import Testing
     }
 
     @Test func `a row from an older copy of the same database is compared by its own stamp`() {
-        let here = Self.standing(1, at: Self.early, version: "1", came: false)
+        let here = Self.knownRow(1, at: Self.early, version: "1", came: false)
         #expect(
             MoveOutcome.decide(Self.moved(2, Self.late), over: here, from: .export) == .replaced)
-        let newer = Self.standing(1, at: Self.late, version: "1", came: false)
+        let newer = Self.knownRow(1, at: Self.late, version: "1", came: false)
         #expect(MoveOutcome.decide(Self.moved(2, Self.early), over: newer, from: .export) == .older)
     }
 
@@ -88,7 +88,7 @@ import Testing
         for (stamp, origin) in [
             (nil, nil), (Self.early, nil), (nil, Self.early), (Self.early, Self.early),
         ] as [(Instant?, Instant?)] {
-            let here = Self.standing(1, origin: origin)
+            let here = Self.knownRow(1, origin: origin)
             let outcome = MoveOutcome.decide(Self.moved(2, stamp), over: here, from: .export)
             #expect(outcome == .undecided)
             #expect(
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `equal rows need no stamp, and a stamp with a version is more than none`() {
-        let here = Self.standing(1, version: "1")
+        let here = Self.knownRow(1, version: "1")
         #expect(MoveOutcome.decide(Self.moved(1, nil), over: here, from: .export) == .same)
         let known = Self.moved(1, Self.early, version: "AAAB")
         #expect(MoveOutcome.decide(known, over: here, from: .export) == .replaced)
@@ -117,7 +117,7 @@ import Testing
             (Self.moved(1, nil, deleted: true), Self.early, .same, .same),
         ]
         for (row, deletion, export, backend) in wanted {
-            let gone = Standing(
+            let gone = KnownRow(
                 arrival: Arrival(updatedAt: deletion, version: "", stamp: Self.early))
             #expect(MoveOutcome.decide(row, over: gone, from: .export) == export)
             #expect(MoveOutcome.decide(row, over: gone, from: .backend) == backend)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func `a deletion is a version as any other`() {
-        let here = Self.standing(1, version: "1", origin: Self.early)
+        let here = Self.knownRow(1, version: "1", origin: Self.early)
         let deleted = Self.moved(1, Self.late, version: "2", deleted: true)
         #expect(MoveOutcome.decide(deleted, over: here, from: .export) == .replaced)
         let tie = Self.moved(1, Self.early, version: "2", deleted: true)

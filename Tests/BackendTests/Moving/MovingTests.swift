@@ -79,6 +79,20 @@ import Testing
     }
 
     @Test(arguments: StorageUnderTest.all)
+    func `rows stand in the order in which they came`(kind: StorageUnderTest) throws {
+        let table = try TableUnderTest(kind)
+        let ids = ["7", "3", "9", "1", "8", "2", "6", "0", "5", "4"]
+        // The first one comes a second time, newer: it keeps its place.
+        let rows = (ids + ["7"]).enumerated().map { number, id in
+            MovedRow(id: id, columns: Columns(), updatedAt: Self.ticks(Int64(number)), version: "A")
+        }
+        _ = try table.storage.move(rows, into: table.name, creating: table.options, Self.move())
+        var query = try table.query()
+        query.lastOrder = .insertion
+        #expect(try table.storage.list(query).rows.map(\.id) == ids)
+    }
+
+    @Test(arguments: StorageUnderTest.all)
     func `numbers go on above the highest that came`(kind: StorageUnderTest) throws {
         let table = try TableUnderTest(kind, "numbers", TableOptions(idKind: .integer))
         let rows = [7, 30, 12].map {
@@ -143,8 +157,8 @@ import Testing
         let there = ["own", "new"].map {
             MovedRow(id: $0, columns: Columns(), updatedAt: .latest, version: "1")
         }
-        let standings = try table.storage.standing(of: there.map(\.itemID), in: table.name)
-        let areDeleted = there.map { standings[$0.itemID]?.isDeletedForGood ?? false }
+        let knownRows = try table.storage.knownRows(of: there.map(\.itemID), in: table.name)
+        let areDeleted = there.map { knownRows[$0.itemID]?.isDeletedForGood ?? false }
         #expect(areDeleted == [true, false])
         let outcomes = try table.storage.move(
             there, into: table.name, creating: table.options, Self.move())

@@ -58,7 +58,7 @@ import Testing
             at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema())
         var isEnded = false
         do {
-            try storage.pool.reading { connection in
+            try storage.pool.inReadTransaction { connection in
                 try PostgreSQLList.endStatements(connection, at: Uptime.now + .seconds(1))
                 try connection.run("SELECT pg_sleep(10)")
             }

@@ -11,7 +11,7 @@ struct InterruptedStorage: RowStorage {
         try beforeCheck()
         try base.check()
     }
-    var place = CallPlace.callersThread
+    var callThreads = CallThreads.callersThread
     var beforeWrite: @Sendable () throws -> Void = {}
     var beforeLogin: @Sendable () throws -> Void = {}
     var beforeCheck: @Sendable () throws -> Void = {}
@@ -39,8 +39,8 @@ struct InterruptedStorage: RowStorage {
         try beforeWrite()
         return try base.remove(rows, from: table, write)
     }
-    func standing(of ids: [ItemID], in table: TableName) throws -> [ItemID: Standing] {
-        try base.standing(of: ids, in: table)
+    func knownRows(of ids: [ItemID], in table: TableName) throws -> [ItemID: KnownRow] {
+        try base.knownRows(of: ids, in: table)
     }
     func move(
         _ rows: [MovedRow], into table: TableName, creating options: TableOptions, _ move: Move

@@ -153,12 +153,12 @@ import Testing
     ) async throws {
         let queue = DispatchQueue(label: "understudy.tests.storage")
         let submitted = Submitted()
-        let place = CallPlace.ownThreads { work in
+        let callThreads = CallThreads.ownThreads { work in
             submitted.count.add(1, ordering: .relaxed)
             queue.async(execute: work)
             return true
         }
-        let storage = InterruptedStorage(base: try kind.open(), place: place) {
+        let storage = InterruptedStorage(base: try kind.open(), callThreads: callThreads) {
             dispatchPrecondition(condition: .onQueue(queue))
         }
         var options = BackendOptions()

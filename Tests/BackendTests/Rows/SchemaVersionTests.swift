@@ -24,7 +24,7 @@ import Testing
         #expect(
             problem?.description
                 == "The database has version 99 of the schema, and this program knows "
-                + "\(Schema.version). Install the version that made it so, or a newer one.")
+                + "\(SQLiteSchema.version). Install the version that made it so, or a newer one.")
         let version = try storage.connection.access { try $0.integer("PRAGMA user_version") }
         #expect(version == 99)
         let tables = try storage.connection.access {
@@ -42,7 +42,7 @@ import Testing
         let again = try SQLiteRowStorage(at: path)
         #expect(try again.table(table) != nil)
         let version = try again.connection.access { try $0.integer("PRAGMA user_version") }
-        #expect(version == Int64(Schema.version))
+        #expect(version == Int64(SQLiteSchema.version))
     }
 
     @Test(.ends) func `a program that is older than a schema of PostgreSQL refuses it`() throws {

@@ -116,7 +116,7 @@ import Testing
         let seconds = Mutex(0)
         let storage = InterruptedStorage(
             base: try SQLiteRowStorage(),
-            place: .ownThreads { work in
+            callThreads: .ownThreads { work in
                 works.withLock { $0.append(work) }
                 return true
             })
@@ -158,7 +158,7 @@ import Testing
 
     @Test(.ends) func `a request that finds the queue full is asked to come again`() async throws {
         let storage = InterruptedStorage(
-            base: try SQLiteRowStorage(), place: .ownThreads { _ in false })
+            base: try SQLiteRowStorage(), callThreads: .ownThreads { _ in false })
         let client = try Client(on: storage)
         let request = Request(
             head: .init(method: .get, scheme: "http", authority: "b", path: "/tables/t"), body: [])

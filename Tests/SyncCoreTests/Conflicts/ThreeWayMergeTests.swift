@@ -65,6 +65,35 @@ import Testing
         #expect(merge.overlaps == ["b"])
     }
 
+    /// The server's value, what is left to send, and the overlaps.
+    @Test(arguments: [
+        (#""2025-12-31T22:00:00.000Z""#, #"{"due":"2026-01-01T00:00:00+02:00"}"#, [String]()),
+        (#""2025-12-31T22:00:00Z""#, #"{"due":"2026-01-01T00:00:00+02:00"}"#, []),
+        (#""2026-01-01T00:00:00.0+02:00""#, "{}", []),
+        (#""2027-01-01T00:00:00Z""#, #"{"due":"2026-01-01T00:00:00+02:00"}"#, ["due"]),
+    ])
+    func `the base's date in another offset is a change`(
+        _ theirs: String, _ rest: String, _ overlaps: [String]
+    ) {
+        let base = Columns(stored: #"{"due":"2025-12-31T22:00:00Z"}"#)
+        let mine = Columns(stored: #"{"due":"2026-01-01T00:00:00+02:00"}"#)
+        let server = Columns(stored: "{\"due\":\(theirs)}")
+        for merge in [
+            ThreeWayMerge(base: base, changes: mine, theirs: server),
+            ThreeWayMerge(base: base, mine: mine, theirs: server),
+        ] {
+            #expect(merge.rest == Columns(stored: rest) && merge.overlaps == overlaps)
+        }
+    }
+
+    @Test func `another date that both sides wrote, each in its way, is one change`() {
+        let merge = ThreeWayMerge(
+            base: Columns(stored: #"{"due":"2020-01-01T00:00:00Z"}"#),
+            changes: Columns(stored: #"{"due":"2026-01-01T00:00:00+02:00"}"#),
+            theirs: Columns(stored: #"{"due":"2025-12-31T22:00:00Z"}"#))
+        #expect(merge.rest == Columns() && merge.overlaps.isEmpty)
+    }
+
     @Test func `over an unchanged row, all my changes are left to send`() {
         let base = Columns(stored: #"{"a":1,"b":null}"#)
         let merge = ThreeWayMerge(

@@ -148,7 +148,7 @@ import Testing
         #expect(pulled.pull.first?.applied == 1, "\(pulled)")
         for text in ["one", "two", "two"] {
             let body = ItemBody(columns: Columns(stored: #"{"text":"\#(text)"}"#))
-            guard case .inserted(let item) = await world.write(.insert(body)) else {
+            guard case .inserted(let item, _) = await world.write(.insert(body)) else {
                 Issue.record("not inserted")
                 return
             }

@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: [
         ("title desc", "$orderby=title desc,id"), ("id desc,title", "$orderby=id desc,title"),
-        ("", ""),
+        ("", "$orderby=id"),
     ])
     func `an order ends with the id, like the order of the store's next page`(
         order: String, sent: String
@@ -190,7 +190,7 @@ import Testing
         let id = try ItemID("ABC")
         #expect(try await world.engine.fetch(id, of: world.todo, generation: .mobileApps) == nil)
         guard
-            case .updated(let item) = await world.write(
+            case .updated(let item, _) = await world.write(
                 .update(id, Columns(stored: #"{"text":"mine"}"#)))
         else {
             Issue.record("no update")

@@ -1,3 +1,4 @@
+import Synchronization
 import TablesProtocol
 import Testing
 
@@ -135,6 +136,148 @@ import Testing
         #expect(operation.state == .conflict)
         let conflict = try #require(try await store.conflict(operation.id))
         #expect(conflict.mine?.text == #"{"x":2}"# && conflict.server?.text == #"{"x":"theirs"}"#)
+    }
+
+    @Test func `a restored operation that becomes a conflict is recorded as every conflict is`()
+        async throws
+    {
+        try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
+        try await fixture.pull(fixture.remote("a", #"{"x":"theirs"}"#, version: "v22"))
+        let needed = Mutex<[DecisionNeeded]>([])
+        store.onDecisionNeeded { one in needed.withLock { $0.append(one) } }
+        let operation = try #require(try await undo(.discarded))
+        #expect(needed.withLock { $0.map(\.operation) } == [operation.id])
+        let entries = try await store.history(after: nil, limit: 50).items
+        let conflicts = entries.filter { $0.kind == .conflict }
+        #expect(conflicts.map(\.operationID) == [operation.id])
+        #expect(conflicts.map { $0.before?.text } == [#"{"x":2}"#])
+        #expect(conflicts.map { $0.after?.text } == [#"{"x":"theirs"}"#])
+    }
+
+    @Test
+    func `a restored operation that is a conflict keeps the other columns of the present row`()
+        async throws
+    {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
+        try await fixture.pull(
+            fixture.remote("a", #"{"x":"theirs","y":"theirs"}"#, version: "v22"))
+        let operation = try #require(try await undo(.discarded))
+        #expect(operation.state == .conflict)
+        let conflict = try #require(try await store.conflict(operation.id))
+        #expect(conflict.base?.text == #"{"x":1,"y":1}"#)
+        #expect(conflict.mine?.text == #"{"x":2,"y":"theirs"}"#)
+        #expect(conflict.server?.text == #"{"x":"theirs","y":"theirs"}"#)
+        #expect(try await fixture.chain("a").map(\.baseVersion) == [nil])
+    }
+
+    @Test(arguments: [OperationKind.update, .delete])
+    func `a discarded successor comes back over the backend's row, with its version`(
+        _ kind: OperationKind
+    ) async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"y":2}"#)
+        let sent = try #require(try await fixture.send())
+        try await fixture.settle(sent.seq, .unknown(reason: "Lost.", until: nil))
+        if kind == .delete {
+            try await fixture.delete("a")
+        } else {
+            try await fixture.update("a", #"{"x":2}"#)
+        }
+        let last = try #require(try await fixture.chain("a").last)
+        #expect(last.successorOf == sent.seq && last.baseVersion == nil)
+        _ = try await store.discard(last.id)
+        let row = try fixture.remote("a", #"{"x":1,"y":2}"#, version: "v22")
+        try await fixture.settle(sent.seq, .applied(row: row, RowOrigin(isOwnAnswer: true)))
+        #expect(try await undo(.discarded)?.state == .queued)
+        let chain = try await fixture.chain("a")
+        #expect(chain.map(\.kind) == [kind] && chain.map(\.successorOf) == [nil])
+        #expect(chain[0].baseVersion == "v22" && chain[0].baseRow?.text == #"{"x":1,"y":2}"#)
+        #expect(chain[0].payload?.text == (kind == .delete ? nil : #"{"x":2}"#))
+        let mine = try #require(try await fixture.row("a"))
+        #expect(mine.visible?.text == (kind == .delete ? nil : #"{"x":2,"y":2}"#))
+        #expect(mine.shadow?.text == #"{"x":1,"y":2}"# && mine.serverVersion == "v22")
+    }
+
+    @Test func `a change that comes back keeps the later changes of its item`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
+        try await fixture.update("a", #"{"y":2}"#)
+        try await take(#"{"x":1,"y":2}"#, version: "v22")
+        #expect(try await undo(.discarded)?.state == .queued)
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":2}"#)
+        let chain = try await fixture.chain("a")
+        #expect(chain.map(\.payload?.text) == [#"{"x":2}"#])
+        #expect(chain[0].baseRow?.text == #"{"x":1,"y":2}"# && chain[0].baseVersion == "v22")
+    }
+
+    @Test func `a change that the backend has by now is not sent again`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
+        try await fixture.pull(fixture.remote("a", #"{"x":2,"y":"theirs"}"#, version: "v22"))
+        #expect(try await undo(.discarded) == nil)
+        #expect(try await fixture.chain("a").isEmpty)
+        let row = try #require(try await fixture.row("a"))
+        #expect(row.visible?.text == #"{"x":2,"y":"theirs"}"# && row.pending == nil)
+    }
+
+    @Test func `a waiting change that comes back is due`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        try await fixture.push { _ in
+            .waiting(reason: "Waits for the insert.", until: nil, maybeApplied: false)
+        }
+        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
+        let back = try #require(try await undo(.discarded))
+        #expect(back.state == .queued && back.reason == nil && back.attempts == 1)
+        #expect(try await fixture.send()?.id == back.id)
+    }
+
+    @Test func `a change that a policy discarded comes back over the backend's row`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let theirs = try fixture.remote("a", #"{"x":1,"y":"theirs"}"#, version: "v22")
+        try await fixture.push { _ in .discarded(server: theirs, reason: "The policy.") }
+        #expect(try await undo(.discarded)?.state == .queued)
+        #expect(try await fixture.chain("a").map(\.baseVersion) == ["v22"])
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":"theirs"}"#)
+    }
+
+    @Test func `a change that a policy discarded for an overlap comes back as a conflict`()
+        async throws
+    {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let theirs = try fixture.remote("a", #"{"x":"theirs","y":1}"#, version: "v22")
+        try await fixture.push { _ in .discarded(server: theirs, reason: "The policy.") }
+        let operation = try #require(try await undo(.discarded))
+        #expect(operation.state == .conflict)
+        let conflict = try #require(try await store.conflict(operation.id))
+        #expect(conflict.mine?.text == #"{"x":2,"y":1}"#)
+        #expect(conflict.server?.text == #"{"x":"theirs","y":1}"#)
+    }
+
+    @Test func `a change that may have been applied comes back to be read back at once`()
+        async throws
+    {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let now = fixture.clock.now()
+        try await fixture.push { _ in .unknown(reason: "Lost.", until: now) }
+        let theirs = try fixture.remote("a", #"{"x":"theirs","y":1}"#, version: "v22")
+        try await fixture.push { _ in .discarded(server: theirs, reason: "The policy.") }
+        #expect(try await undo(.discarded)?.state == .unknown)
+        let back = try #require(try await fixture.chain("a").first)
+        #expect(back.maybeApplied && back.nextAttemptAt == fixture.clock.now())
+        #expect(back.baseVersion == "v1" && back.payload?.text == #"{"x":2}"#)
+        let row = try #require(try await fixture.row("a"))
+        #expect(row.columns.text == #"{"x":2,"y":1}"#)
+        #expect(row.shadow?.text == #"{"x":"theirs","y":1}"#)
     }
 
     @Test func `undo of a sent decision starts from the backend's newer row`() async throws {

@@ -48,6 +48,21 @@ import Testing
         #expect(try await shown(ItemID(-1))?.id == ItemID(7))
     }
 
+    @Test func `an old id is known although the item is not here`() async throws {
+        _ = try await add()
+        #expect(try await adopt() == .integer)
+        let operation = try #require(try await fixture.send())
+        let row = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"x"}"#))
+        try await fixture.settle(operation.seq, .applied(row: row, RowOrigin()))
+        let todo = fixture.todo
+        try await store.write { transaction in
+            let table = try #require(try transaction.tables.table(todo))
+            try transaction.items.remove(ItemID(7), from: table, leavingTombstone: false)
+        }
+        #expect(try await store.presentID(of: ItemID(-1), in: todo) == ItemID(7))
+        #expect(try await store.presentID(of: ItemID(8), in: todo) == ItemID(8))
+    }
+
     @Test func `an insert that was refused for its id is due again`() async throws {
         let id = try await add()
         let operation = try #require(try await fixture.send())

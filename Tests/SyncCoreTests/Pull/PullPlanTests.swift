@@ -215,6 +215,54 @@ import Testing
         #expect(!plan.isAtEnd)
     }
 
+    @Test(arguments: [Paging.keyset, .skipInTies])
+    func `a page whose times go back is no page of a cursor`(_ paging: Paging) throws {
+        var plan = try plan(paging)
+        #expect(plan.take(page([("a", time(1)), ("b", time(3))])).count == 2)
+        for _ in 0..<2 {
+            #expect(plan.paging == paging)
+            #expect(plan.take(page([("b", time(3)), ("c", time(2))])).isEmpty)
+        }
+        #expect(plan.paging == .full && !plan.isAtEnd)
+        let text = try plan.next().text(for: .mobileApps)
+        #expect(text == "$orderby=id&$top=3&__includeDeleted=true")
+        #expect(plan.take(page([("a", time(1)), ("c", time(2)), ("b", time(3))])).count == 3)
+        #expect(plan.take(page([("b", time(3))])).isEmpty)
+        plan.take(page([]))
+        #expect(plan.isAtEnd && plan.isUnsure)
+        #expect(plan.warning?.contains("does not sort") == true)
+    }
+
+    /// A row may change while the backend reads the page.
+    @Test(arguments: [Paging.keyset, .skipInTies])
+    func `a page whose times go back once is requested again`(_ paging: Paging) throws {
+        var plan = try plan(paging)
+        plan.take(page([("a", time(1)), ("b", time(3)), ("c", time(3))]))
+        for (last, second, new) in [("c", 3, ["d", "e"]), ("e", 4, ["f", "g"])] {
+            let next = plan.next()
+            #expect(plan.take(page([(last, time(second)), (new[0], time(2))])).isEmpty)
+            #expect(plan.next() == next && !plan.isAtEnd)
+            let again = plan.take(
+                page([
+                    (last, time(second)), (new[0], time(second + 1)), (new[1], time(second + 1)),
+                ]))
+            #expect(again.compactMap(\.idText).suffix(2) == new[...])
+        }
+        #expect(plan.paging == paging && !plan.isUnsorted && !plan.isUnsure)
+        #expect(plan.warning == nil && plan.cutRows == nil)
+    }
+
+    @Test func `a table without times stays unsorted`() throws {
+        var plan = PullPlan(
+            idKind: .string, paging: .full, wanted: PullQuery(), pageRows: 3, token: nil,
+            isUnsorted: true)
+        plan.take(page([("a", nil), ("b", nil)]))
+        plan.take(page([("b", nil)]))
+        plan.take(page([]))
+        #expect(plan.isAtEnd && plan.isUnsorted && plan.isUnsure)
+        #expect(plan.warning?.contains("have no updatedAt") == true)
+    }
+
     @Test(arguments: [Paging.keyset, .skipInTies, .full], UInt64(0)..<200)
     func `no unchanged row is missed while others change or are deleted`(
         _ paging: Paging, seed: UInt64

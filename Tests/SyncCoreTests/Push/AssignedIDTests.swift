@@ -54,6 +54,28 @@ import Testing
         #expect(try await world.store.read { try $0.tables.table(todo) } != nil)
     }
 
+    @Test func `an insert that is repeated under the id that was sent is refused, not sent again`()
+        async throws
+    {
+        try await world.insert("mine")
+        assign("theirs", to: "mine")
+        _ = await world.engine.push()
+        let item = try #require(try await world.local("theirs"))
+        let columns = Columns(stored: #"{"text":"milk","rank":1}"#)
+        let body = ItemBody(id: try ItemID("mine"), columns: columns)
+        guard case .alreadyExists(let found) = await world.write(.insert(body)) else {
+            Issue.record("It was inserted again.")
+            return
+        }
+        #expect(found == item)
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.local("mine") == item)
+        // Once the item is deleted, the id is free.
+        try await world.delete("mine")
+        world.transport.decide { _, _ in .notSent }
+        try await world.insert("mine")
+    }
+
     @Test func `a later change goes to the new id, whichever id the client uses`() async throws {
         try await world.insert("second")
         assign("given", to: "second")

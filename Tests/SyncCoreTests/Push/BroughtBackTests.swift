@@ -35,7 +35,7 @@ import Testing
         _ = await world.engine.push()
         try await world.insert("a", #"{"text":"new","note":"n"}"#)
         try await world.delete("a")
-        guard case .undeleted(let item) = await world.write(.undelete(try ItemID("a"))) else {
+        guard case .undeleted(let item, _) = await world.write(.undelete(try ItemID("a"))) else {
             Issue.record("it is not brought back")
             return
         }

@@ -19,7 +19,7 @@ import Testing
     /// request that is still under way.
     private func insertIntoTheVoid() async throws -> (ItemID, Request) {
         let body = ItemBody(id: nil, columns: Columns(stored: #"{"text":"milk"}"#))
-        guard case .inserted(let item) = await world.write(.insert(body)) else {
+        guard case .inserted(let item, _) = await world.write(.insert(body)) else {
             throw World.Failure("insert")
         }
         world.transport.once(.vanished, where: Self.isPost)

@@ -120,6 +120,15 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             "delete 409 of a deleted row", subject(.delete), .conflict(status: 409, gone),
             .applied(gone)),
         .init("delete 412", subject(.delete), .conflict(status: 412, overlap), .conflict(overlap)),
+        .init(
+            "delete 412 with no column", subject(.delete), .conflict(status: 412, row("{}")),
+            .readBack),
+        .init(
+            "delete 412 with a part of the row", subject(.delete),
+            .conflict(status: 412, row(#"{"text":"c","rank":null}"#)), .readBack),
+        .init(
+            "delete 412 of a deleted row without columns", subject(.delete),
+            .conflict(status: 412, row("{}", deleted: true)), .applied(row("{}", deleted: true))),
         .init("undelete 201", subject(.undelete), .row(mine), .applied(mine)),
         .init(
             "undelete 409 of a live row", subject(.undelete), .conflict(status: 409, mine),

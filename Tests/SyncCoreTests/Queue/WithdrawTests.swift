@@ -54,6 +54,22 @@ import Testing
         #expect(again.name == "updated")
     }
 
+    @Test func `a page that was requested before the refusal still brings the backend's row`()
+        async throws
+    {
+        // The store has had an outcome before.
+        try await fixture.insert("b")
+        try await fixture.push { _ in .applied(row: nil, RowOrigin()) }
+        try await fixture.pull(try fixture.remote("a", #"{"text":"theirs"}"#, version: "v1"))
+        try await fixture.update("a", #"{"text":"mine"}"#)
+        let change = try await store.read { try $0.counters.changeCount() }
+        #expect(try await store.withdraw(try await refuse()))
+        let later = try fixture.remote("a", #"{"text":"later"}"#, version: "v22")
+        #expect(try await fixture.pull(later, asOf: change) == [.updated])
+        let row = try await fixture.row("a")
+        #expect(row?.columns.text == #"{"text":"later"}"# && row?.serverVersion == "v22")
+    }
+
     @Test func `an operation with another write in it stays`() async throws {
         try await fixture.insert("a")
         try await fixture.update("a", #"{"text":"promised"}"#)
@@ -83,6 +99,82 @@ import Testing
             operation.seq, .quarantined(reason: "no", maybeApplied: false))
         #expect(try await !store.withdraw(operation.id))
         #expect(try await fixture.row("a")?.columns.text == #"{"text":"promised"}"#)
+    }
+
+    @Test func `an operation that a person has discarded meanwhile counts as withdrawn`()
+        async throws
+    {
+        try await fixture.insert("a")
+        let id = try await refuse()
+        _ = try await store.discard(id)
+        #expect(try await store.withdraw(id))
+        try await expectBalance(discarded: 1, open: 0)
+    }
+
+    @Test func `a repeated write has the first one's operation, also after that was withdrawn`()
+        async throws
+    {
+        let id = try ItemID("a")
+        try await fixture.pull(try fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        let before = await fixture.write(.update(id, try Columns(parsing: #"{"x":1}"#)))
+        #expect(before.name == "updated" && before.operation == nil)
+        let removed = try await fixture.delete("a").operation
+        #expect(removed?.isOwn == true)
+        let first = try #require(
+            try await store.standing(fixture.todo, id, own: removed?.id))
+        #expect(first.own?.kind == .delete && first.own == first.operation)
+        #expect(first.server?.columns.text == #"{"x":1}"#)
+        let refused = try await refuse()
+        let again = try await fixture.delete("a")
+        #expect(again.name == "deleted")
+        #expect(again.operation == WrittenOperation(id: refused, isOwn: false))
+        #expect(try await store.withdraw(refused))
+        let second = try #require(
+            try await store.standing(fixture.todo, id, own: again.operation?.id))
+        #expect(second.operation == nil && second.own?.state == .discarded)
+        #expect(second.server?.columns.text == #"{"x":1}"#)
+    }
+
+    @Test func `a write knows its operation behind another client's, whatever the clock says`()
+        async throws
+    {
+        let id = try ItemID("a")
+        try await fixture.pull(try fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        let theirs = await fixture.write(.update(id, try Columns(parsing: #"{"x":2}"#)))
+        _ = try await fixture.send()
+        fixture.clock.advance(milliseconds: -60_000)
+        let mine = await fixture.write(.update(id, try Columns(parsing: #"{"x":3}"#)))
+        let chain = try await fixture.chain("a").map(\.id)
+        #expect(chain.count == 2)
+        #expect(
+            [theirs, mine].compactMap(\.operation)
+                == chain.map { WrittenOperation(id: $0, isOwn: true) })
+    }
+
+    @Test func `a write of two operations has the first one`() async throws {
+        let id = try ItemID("a")
+        try await fixture.pull(try fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        try await fixture.pull(
+            try fixture.remote("a", #"{"x":1}"#, version: "v22", deleted: true))
+        let restored = await fixture.write(.restore(id, try Columns(parsing: #"{"x":2}"#)))
+        let chain = try await fixture.chain("a")
+        #expect(restored.name == "updated" && chain.map(\.kind) == [.undelete, .replace])
+        #expect(restored.operation?.id == chain.first?.id && restored.operation?.isOwn == true)
+    }
+
+    @Test func `a write that a policy discarded is known as such, with the backend's item`()
+        async throws
+    {
+        try await fixture.pull(try fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        let id = try ItemID("a")
+        let mine = await fixture.write(.update(id, try Columns(parsing: #"{"x":2}"#)))
+        let theirs = try fixture.remote("a", #"{"x":"theirs"}"#, version: "v22")
+        try await fixture.push { _ in .discarded(server: theirs, reason: "The policy.") }
+        let standing = try #require(
+            try await store.standing(fixture.todo, id, own: mine.operation?.id))
+        #expect(standing.operation == nil && standing.own?.state == .discarded)
+        #expect(standing.server == standing.item)
+        #expect(standing.item.columns.text == #"{"x":"theirs"}"# && !standing.item.deleted)
     }
 
     @Test func `an operation that may have been applied, is in flight or not refused stays`()

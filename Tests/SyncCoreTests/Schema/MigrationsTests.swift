@@ -12,12 +12,12 @@ import Testing
     private static let later = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 4, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
+                version: 5, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
         ])
     private static let broken = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 4,
+                version: 5,
                 sql: "CREATE TABLE colours (name TEXT) STRICT; DROP TABLE items; SELECT nonsense")
         ])
 
@@ -62,7 +62,7 @@ import Testing
         try Self.later.run(on: file)
         #expect(try rows(file) == before)
         #expect(try colours(file) == ["red"])
-        #expect(try version(of: file) == 4)
+        #expect(try version(of: file) == 5)
     }
 
     @Test func `a failed migration leaves the file unchanged`() async throws {
@@ -72,7 +72,7 @@ import Testing
         let before = try rows(file)
         #expect(throws: DatabaseError.self) { try Self.broken.run(on: file) }
         #expect(try rows(file) == before)
-        #expect(try version(of: file) == 3)
+        #expect(try version(of: file) == 4)
     }
 
     @Test func `a file of a newer version is refused and left unchanged`() async throws {
@@ -83,6 +83,29 @@ import Testing
         #expect(throws: StorageError.self) { try Migrations.present.run(on: file) }
         #expect(throws: StoreError.self) { try fixture.reopened() }
         #expect(try rows(file) == before)
+    }
+
+    @Test func `a table that version 3 found unsorted stays so`() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 3)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tables(id, name, name_key, paging, warning) VALUES
+                      (1, 'a', 'a', 'full', 'The backend does not sort by updatedAt: every pull'),
+                      (2, 'b', 'b', 'full', 'The backend''s rows have no updatedAt.'),
+                      (3, 'c', 'c', 'keyset', NULL)
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        #expect(
+            try await store.read { try $0.tables.all().map(\.isUnsorted) } == [true, false, false])
     }
 
     @Test func `a store of version 1 is opened with what it has`() async throws {

@@ -192,8 +192,9 @@ extension WriteOutcome {
     /// The item in the outcome, if any.
     var item: Item? {
         switch self {
-        case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item),
-            .gone(let item), .preconditionFailed(let item), .alreadyExists(let item):
+        case .inserted(let item, _), .updated(let item, _), .deleted(let item, _),
+            .undeleted(let item, _), .gone(let item), .preconditionFailed(let item),
+            .alreadyExists(let item):
             item
         case .missing, .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly,
             .busy, .failed:

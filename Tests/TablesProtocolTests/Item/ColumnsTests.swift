@@ -46,6 +46,22 @@ import Testing
         #expect(changed == names)
     }
 
+    @Test(arguments: [
+        ("{}", "{}", []), ("{\"a\":1}", "{\"a\":1.0}", []), ("{\"a\":2}", "{\"a\":1}", ["a"]),
+        ("{\"a\":null}", "{}", []), ("{}", "{\"a\":1}", ["a"]),
+        ("{\"d\":\"2025-12-31T22:00:00Z\"}", "{\"d\":\"2025-12-31T22:00:00.000Z\"}", []),
+        (
+            "{\"d\":\"2026-01-01T00:00:00+02:00\",\"a\":1}",
+            "{\"a\":1.0,\"d\":\"2025-12-31T22:00:00Z\"}", ["d"]
+        ),
+    ])
+    func `lists the columns that a write changes`(
+        mine: String, base: String, names: [String]
+    ) throws {
+        let written = try Columns(parsing: mine).writtenNames(from: Columns(parsing: base))
+        #expect(written == names)
+    }
+
     @Test func `merges changes`() throws {
         var columns = try Columns(parsing: "{\"a\":1,\"b\":2}")
         columns.merge(try Columns(parsing: "{\"c\":3,\"a\":null}"))

@@ -110,6 +110,8 @@ import Testing
         #expect(
             members.map { String(decoding: $0.value, as: UTF8.self) }
                 == ["[1, 2]", #"{"d":","}"#, "3"])
+        let odd = #"{"\ud800":1,"id":"b"}"#
+        #expect(JSONCutter.members(ofObject: Array(odd.utf8)[...])?.map(\.name) == ["id"])
         for text in ["[]", "{1:2}", #"{"a"}"#, #"{"a":1,}"#, #"{"a":1"#] {
             #expect(JSONCutter.members(ofObject: Array(text.utf8)[...]) == nil, "\(text)")
         }

@@ -29,6 +29,32 @@ import Testing
         #expect(try !JSONText(validating: right).isSame(as: JSONText(validating: left)))
     }
 
+    /// Two dates of one instant, and whether they are the same in digits and offset too.
+    @Test(arguments: [
+        ("2025-12-31T22:00:00Z", "2025-12-31T22:00:00.000Z", true),
+        ("2025-12-31T22:00:00.12Z", "2025-12-31T22:00:00.1200000000Z", true),
+        ("2025-12-31T22:00:00.000Z", "2025-12-31T22:00:00+00:00", true),
+        ("2026-01-01T00:00:00.0+02:00", "2026-01-01T00:00:00+02:00", true),
+        ("2025-12-31T22:00:00.000Z", "2026-01-01T00:00:00.000+02:00", false),
+        ("2025-12-31T21:00:00-01:00", "2026-01-01T00:00:00+02:00", false),
+        ("2025-12-31T22:00:00.000Z", "2025-12-31T22:00:00.00000001Z", false),
+        ("2025-12-31T22:00:00.12345671Z", "2025-12-31T22:00:00.12345672Z", false),
+    ])
+    func `dates of one instant differ in offset or digits`(
+        left: String, right: String, isSame: Bool
+    ) throws {
+        for (one, other) in [(left, right), (right, left)] {
+            let (one, other) = (JSONText.string(one), JSONText.string(other))
+            #expect(one.isSame(as: other))
+            #expect(one.isSame(as: other, dates: .digitsAndOffset) == isSame)
+            let (list, otherList) = (
+                try JSONText(validating: "[{\"a\":\(one.text)}]"),
+                try JSONText(validating: "[{\"a\":\(other.text)}]")
+            )
+            #expect(list.isSame(as: otherList, dates: .digitsAndOffset) == isSame)
+        }
+    }
+
     @Test func `equal numbers have equal hashes`() throws {
         let numbers = Set(["1.10", "1.1", "11e-1", "0.11e1"].compactMap(JSONNumber.init))
         #expect(numbers.count == 1)

@@ -42,6 +42,8 @@ import Testing
         ("a eq 1.5m", "a eq 1.5M"), ("a eq 1.5f", "a eq 1.5f"), ("a eq 1F", "a eq 1f"),
         ("a eq 1.5d", "a eq 1.5d"), ("a eq 1.0", "a eq 1.0"), ("a eq 1e10", "a eq 1e10"),
         ("a eq 1.5E-3", "a eq 1.5E-3"), ("a eq 1.5e+3", "a eq 1.5e+3"), ("a eq 2A", "a eq 42"),
+        ("a gt 1e+06f", "a gt 1e+06f"), ("a eq 1e+06d", "a eq 1e+06d"), ("a eq 1e+6", "a eq 1e+6"),
+        ("a eq 1E+20", "a eq 1E+20"), ("a eq 1E", "a eq 30"),
         ("a eq 99999999999999999999", "a eq 99999999999999999999"),
         // Dates, GUIDs, bytes.
         ("a eq datetime'2013-01-01T00:00:00.000Z'", "a eq datetime'2013-01-01T00:00:00.000Z'"),
@@ -126,6 +128,7 @@ import Testing
         ("a eq 12x", 5, "'12x' is not a valid number"),
         ("a eq 1.", 5, "'1.' is not a valid number"),
         ("a eq 1e", 5, "'1e' is not a valid number"),
+        ("a eq 1E+", 5, "'1E+' is not a valid number"),
         ("a eq 1.5L", 5, "'1.5L' is not a valid number"),
         ("a eq 1'x'", 5, "'1' is not a valid number"),
         (

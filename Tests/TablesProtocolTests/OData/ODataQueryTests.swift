@@ -24,6 +24,18 @@ import Testing
         #expect(parameters.map { [$0.name, $0.value] } == pairs)
     }
 
+    @Test(arguments: [
+        ("", []), ("&a=1&&b", ["a=1", "b"]), ("a=%zz&%=1", ["a=%zz", "%=1"]),
+        ("$filter=t%20eq%20'what?'&x=1", ["$filter=t%20eq%20'what?'", "x=1"]),
+        (
+            "$inlinecount=allpages?__includeDeleted=true",
+            ["$inlinecount=allpages", "__includeDeleted=true"]
+        ),
+    ])
+    func `a query string splits into pairs that are still encoded`(query: String, pairs: [String]) {
+        #expect(QueryParameter.rawPairs(query[...]) == pairs)
+    }
+
     @Test func `a pair keeps its wire form`() throws {
         #expect(
             try QueryParameter.split("%61=%20+&b")

@@ -51,6 +51,7 @@ import Testing
             "$top=4&$orderby=id%20desc&x=%41&$skip=51"
         ),
         ("/tables/t?$top=9&$top=3&$skip=2&$skip=7", "$top=8&$skip=3"),
+        ("/tables/t?x=é€&y=%C3%A9", "x=%C3%A9%E2%82%AC&y=%C3%A9&$skip=1"),
     ])
     func `a page links to the next one, keeping port and parameters`(
         target: String, query: String

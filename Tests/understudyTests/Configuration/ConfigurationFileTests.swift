@@ -16,9 +16,10 @@ struct ConfigurationFileTests {
 
     @Test(arguments: ["colour = red", "listen", "= 1", "[section]"])
     func `an invalid line is reported with its place and the valid names`(line: String) {
-        let problem = #expect(throws: ConfigurationProblem.self) {
+        let problems = #expect(throws: ConfigurationProblems.self) {
             try ConfigurationFile(path: "/c", text: "# first\n\(line)\n")
         }
+        let problem = problems?.all.first
         #expect(problem?.place == "/c:2")
         #expect(problem?.value == line)
         #expect(problem?.allowed.contains("allow-origin") == true)
@@ -26,7 +27,7 @@ struct ConfigurationFileTests {
 
     @Test(arguments: ["lisen = 1", "LISTEN = 1", "allow_host = box:1", "strict_sdk = yes"])
     func `a misspelt name is reported with the nearest`(line: String) {
-        let problem = #expect(throws: ConfigurationProblem.self) {
+        let problem = #expect(throws: ConfigurationProblems.self) {
             try ConfigurationFile(path: "/c", text: line)
         }
         let name =
@@ -36,9 +37,10 @@ struct ConfigurationFileTests {
 
     @Test func `a name that takes one value is an error on two lines`() {
         for text in ["sync = auto\n\nsync = manual\n", "sync=auto\ntable = a\nsync=auto"] {
-            let problem = #expect(throws: ConfigurationProblem.self) {
+            let problems = #expect(throws: ConfigurationProblems.self) {
                 try ConfigurationFile(path: "/c", text: text)
             }
+            let problem = problems?.all.first
             #expect(problem?.place == "/c:3 sync")
             #expect(problem?.allowed == "said once, and line 1 says \"auto\"")
         }
@@ -49,11 +51,76 @@ struct ConfigurationFileTests {
         "database postgresql://u:secret@h/d", "databse = postgresql://u:secret@h/d",
     ])
     func `no problem shows a password`(text: String) {
-        let problem = #expect(throws: ConfigurationProblem.self) {
+        let problem = #expect(throws: ConfigurationProblems.self) {
             try ConfigurationFile(path: "/c", text: text, for: .backend)
         }
         #expect(problem?.description.contains("(not shown)") == true)
         #expect(problem?.description.contains("secret") == false)
+    }
+
+    @Test func `a wrong address is named without its password`() throws {
+        let file = try ConfigurationFile(
+            path: "/c", text: "backend-proxy = http://ana:ge/heim@h:1\n")
+        let sources = Sources(flags: [:], environment: { _ in nil }, file: file)
+        let said = #"/c:1 backend-proxy is "http://(kept secret)@h:1""#
+        #expect(sources.problems(of: ServeSetting.all).map(\.statement) == [said])
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            try sources.value(Settings.backendProxy)
+        }
+        #expect(problem?.description.hasPrefix("\(said), but must be ") == true)
+        let twice = #expect(throws: ConfigurationProblems.self) {
+            try ConfigurationFile(
+                path: "/c",
+                text:
+                    "backend-proxy = http://ana:geheim@h:1\nbackend-proxy = http://ana:geheim@h:2\n"
+            )
+        }
+        #expect(
+            twice?.description
+                == #"/c:2 backend-proxy is "http://(kept secret)@h:2", but must be said once, and line 1 "#
+                + #"says "http://(kept secret)@h:1"."#)
+    }
+
+    @Test func `all problems of a file are named at once, in the order of its lines`() {
+        let text = """
+            lisen = 1
+            sync = never
+            backend = https://a.example # mine
+            table = todos
+            sync = auto
+            parallelism
+            """
+        let problems = #expect(throws: ConfigurationProblems.self) {
+            try ConfigurationFile(path: "/c", text: text)
+        }
+        #expect(
+            problems?.all.map(\.place) == [
+                "/c:1", "/c:2 sync", "/c:3 backend", "/c:5 sync", "/c:6",
+            ])
+        #expect(
+            problems?.description.split(separator: "\n").count == 5
+                && problems?.all[2].description.hasSuffix("A comment needs a line of its own.")
+                    == true
+        )
+    }
+
+    @Test func `a wrong value alone is left to the sources, since a flag may win over it`() throws {
+        let file = try ConfigurationFile(path: "/c", text: "sync = never\nparallelism = many\n")
+        let sources = Sources(
+            flags: ["sync": ["auto"]], environment: { _ in nil }, file: file)
+        #expect(sources.problems(of: ServeSetting.all).map(\.place) == ["/c:2 parallelism"])
+        let problem = #expect(throws: StartProblem.self) {
+            try ServeConfiguration(
+                Sources(flags: ["data": ["/d"]], environment: { _ in nil }, file: file),
+                rebind: false)
+        }
+        #expect(problem?.sentence.split(separator: "\n").count == 2)
+        #expect(problem?.exitCode == .usage)
+    }
+
+    @Test func `a file may begin with a byte order mark`() throws {
+        let file = try ConfigurationFile(path: "/c", text: "\u{FEFF}sync = auto\n")
+        #expect(file.lines.map(\.name) == ["sync"])
     }
 
     @Test func `every boolean is yes, no, true or false in every source`() throws {

@@ -40,10 +40,18 @@ struct ConfigurationTests {
         #expect(configuration.proxy.rules.allowedOrigins == ["null", "file://"])
     }
 
+    @Test func `an address with a user is refused, and the user is not shown`() {
+        let flags = ["backend": ["http://user@x"], "data": ["/d"]]
+        let problem = #expect(throws: StartProblem.self) {
+            try ServeConfiguration(sources(flags), rebind: false)
+        }
+        #expect(problem?.sentence.contains("--backend is \"http://(kept secret)@x\"") == true)
+    }
+
     @Test(arguments: [
         ("listen", "0.0.0.0:8080"), ("listen", "8080"), ("listen", "localhost:8080"),
         ("listen", "192.168.0.1:80"), ("backend", "example.net"), ("backend", "ftp://x"),
-        ("backend", "http://user@x"), ("sync", "sometimes"), ("default-generation", "4"),
+        ("backend", "http://x?a=1"), ("sync", "sometimes"), ("default-generation", "4"),
         ("table", "1st"), ("table", "a b"), ("allow-host", "10.0.2.2"), ("allow-host", "*:80"),
         ("allow-origin", "app.example"), ("allow-origin", "http://app.example/"),
         ("allow-origin", "*"),

@@ -30,10 +30,20 @@ struct KeepingSettingsTests {
         #expect(try ServeConfiguration.backups(sources([:])) == BackupPlan())
     }
 
+    @Test func `a relative folder of backups is refused with what to give instead`() {
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            try ServeConfiguration.backups(sources(["backup-folder": ["kept/here"]]))
+        }
+        #expect(
+            problem?.description
+                == "--backup-folder is \"kept/here\", but must be the absolute path of a folder, such as "
+                + "/var/backups/understudy.")
+    }
+
     @Test(arguments: [
         ("keep-history", ["0d", "1", "30", "d", "-1d", "4000d", "1w", "9999999999999999999d"]),
         ("history-budget", ["0M", "1", "12K", "-1M"]), ("backup-every", ["0h", "400d", "never"]),
-        ("backup-keep", ["0", "1001", "two"]), ("backup-folder", [""]),
+        ("backup-keep", ["0", "1001", "two"]), ("backup-folder", ["", "kept", "./kept", "~/kept"]),
         ("offline-grace", ["3651d", "87601h", "-1h", "0", ""]), ("disk-budget", ["9M", "1K"]),
         ("parallelism", ["0", "17", "1.0"]), ("application-key-file", [""]),
     ])

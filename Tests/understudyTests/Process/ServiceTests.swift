@@ -35,6 +35,11 @@ struct ServiceTests {
             ServiceReport.line([first, second], backend)
                 == "3 pending, 2 conflicts, 3 quarantined, backend offline since "
                 + "1970-01-01T00:00:00.000Z")
+        let unasked = BackendStatus(
+            url: "http://b", state: .offline, reason: "", since: Instant(milliseconds: 0),
+            isAsked: false)
+        #expect(
+            ServiceReport.line([first], unasked) == "3 pending, 1 conflict, backend not asked yet")
     }
 
     @Test func `each state of the backend is logged once, the first one too`() {

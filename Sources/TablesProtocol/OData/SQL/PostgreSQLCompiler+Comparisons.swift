@@ -7,7 +7,9 @@ extension PostgreSQLCompiler {
         switch operation {
         case .equal, .notEqual:
             let isEqual = operation == .equal
-            if isNull(left) || isNull(right) { return try compared(operation, left, right) }
+            if left.isNullLiteral || right.isNullLiteral {
+                return try compared(operation, left, right)
+            }
             if types.isConstant(left) || types.isConstant(right) {
                 let fragment = try compared(operation, left, right)
                 if !isEqual { return fragment.suffixed("IS NOT FALSE") }
@@ -22,8 +24,6 @@ extension PostgreSQLCompiler {
             return try compared(operation, left, right)
         }
     }
-
-    private func isNull(_ expression: Expression) -> Bool { expression == .literal(.null) }
 
     /// Whether two values are equal, or both null.
     private func same(_ left: Expression, _ right: Expression) throws(Beyond) -> SQLFragment {
@@ -49,8 +49,8 @@ extension PostgreSQLCompiler {
     ) throws(Beyond) -> SQLFragment {
         if operation.isArithmetic { return Self.noTruth }
         if operation == .has { throw Beyond() }
-        if isNull(right) { return try nullTest(operation, left) }
-        if isNull(left) { return try nullTest(operation, right) }
+        if right.isNullLiteral { return try nullTest(operation, left) }
+        if left.isNullLiteral { return try nullTest(operation, right) }
         if case .literal(let literal) = right {
             if case .column(.id) = left, let fragment = try idComparison(operation, literal) {
                 return fragment
@@ -160,12 +160,7 @@ extension PostgreSQLCompiler {
     private func idComparison(
         _ operation: Expression.BinaryOperator, _ literal: Expression.Literal
     ) throws(Beyond) -> SQLFragment? {
-        let wanted: String
-        switch literal {
-        case .string(let string): wanted = string
-        case .number(let number): wanted = number.integer.map(String.init) ?? number.text
-        case .null, .boolean, .instant, .guid, .binary, .date, .time, .duration, .geo: return nil
-        }
+        guard let wanted = literal.idText else { return nil }
         if types.schema.hasIntegerIDs, operation != .equal, operation != .notEqual,
             let integer = Int64(wanted)
         {

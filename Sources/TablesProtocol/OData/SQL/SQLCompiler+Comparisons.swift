@@ -9,7 +9,7 @@ extension SQLCompiler {
         case .equal, .notEqual:
             let isEqual = operation == .equal
             // A test for null is never null, and an index serves it in this form.
-            if isNull(left) || isNull(right) { return compared(operation, left, right) }
+            if left.isNullLiteral || right.isNullLiteral { return compared(operation, left, right) }
             // One side is not null, so null on the other side is a different value.
             if isConstant(left) || isConstant(right) {
                 let fragment = compared(operation, left, right)
@@ -25,8 +25,6 @@ extension SQLCompiler {
             return compared(operation, left, right)
         }
     }
-
-    private func isNull(_ expression: Expression) -> Bool { expression == .literal(.null) }
 
     /// Whether two values are equal or both null: 1 or 0.
     private func same(_ left: Expression, _ right: Expression) -> SQLFragment {
@@ -51,8 +49,8 @@ extension SQLCompiler {
     ) -> SQLFragment {
         if operation.isArithmetic { return .null }
         if operation == .has { return flags(left, right) }
-        if isNull(right) { return nullTest(operation, left) }
-        if isNull(left) { return nullTest(operation, right) }
+        if right.isNullLiteral { return nullTest(operation, left) }
+        if left.isNullLiteral { return nullTest(operation, right) }
         if case .literal(let literal) = right {
             if case .column(.id) = left, let fragment = idComparison(operation, literal) {
                 return fragment
@@ -126,12 +124,7 @@ extension SQLCompiler {
     private func idComparison(
         _ operation: Expression.BinaryOperator, _ literal: Expression.Literal
     ) -> SQLFragment? {
-        let wanted: String
-        switch literal {
-        case .string(let string): wanted = string
-        case .number(let number): wanted = number.integer.map(String.init) ?? number.text
-        case .null, .boolean, .instant, .guid, .binary, .date, .time, .duration, .geo: return nil
-        }
+        guard let wanted = literal.idText else { return nil }
         if schema.hasIntegerIDs, operation != .equal, operation != .notEqual,
             let integer = Int64(wanted)
         {

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-extension Exchange {
+extension TableRequest {
     /// `POST /tables/{table}`.
     func insert(_ name: TableName) throws -> Outcome {
         guard let options = found(name)?.options ?? self.options.dynamicTable else {
@@ -75,7 +75,7 @@ extension Exchange {
         return try update(name, id)
     }
 
-    /// `PUT /tables/{table}/{id}`: what the body leaves out is gone.
+    /// `PUT /tables/{table}/{id}`: what the body leaves out is gone. Columns that the client cannot see stay.
     func replace(_ name: TableName, _ id: String) throws -> Outcome {
         let table = try table(name)
         let sent = try sent(table.options)
@@ -86,9 +86,11 @@ extension Exchange {
         let owner = try owner(in: table)
         let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
         try checkDeletion(from: row.deleted, to: sent.deleted ?? false, name)
+        var columns = withDefaults(kept.columns, table)
+        columns.merge(
+            Columns(row.columns.all.filter { profile.hides($0.name, table.options.idKind) }))
         let change = RowChange(
-            old: row, columns: withDefaults(kept.columns, table), deleted: sent.deleted ?? false,
-            version: newVersion())
+            old: row, columns: columns, deleted: sent.deleted ?? false, version: newVersion())
         let kind = row.deleted && !change.deleted ? Effect.Kind.undelete : .replace
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
         return .changed(changed, sent: sent.all, kept.table)
@@ -145,7 +147,7 @@ extension Exchange {
         }
     }
 
-    /// What is the same for all rows that the request writes.
+    /// The values that all rows of the request's write share.
     func write(adding columns: [TableOptions.Column] = []) -> Write {
         Write(
             at: now, stamps: options.stamps, newColumns: columns, method: call.method.rawValue,

@@ -2,8 +2,8 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-extension Exchange {
-    /// The body of a write, taken apart.
+extension TableRequest {
+    /// The parsed body of a write.
     func sent(_ table: TableOptions) throws(Refusal) -> Sent {
         if !call.request.body.isEmpty, call.hasEncodedBody { throw Refusal.encodedBody }
         if let sent = try patched(table) { return sent }
@@ -86,13 +86,20 @@ extension Exchange {
         }
     }
 
-    /// Checks a new id as the flavour does. None takes U+0000, which PostgreSQL cannot keep.
+    /// Checks a new id as the flavour does. None takes U+0000, which PostgreSQL cannot keep, nor one that is
+    /// longer than PostgreSQL's indexes take.
     func check(id: String, _ table: TableOptions) throws(Refusal) {
         if profile.generation == .mobileServices, table.idKind == .integer {
             throw Refusal(400, "A value cannot be specified for property 'id'")
         }
         if id.utf8.contains(0) { throw invalidID }
-        guard !profile.isNode else { return }
+        guard !profile.isNode else {
+            if id.utf8.count > Limits.nodeIDBytes {
+                throw Refusal(
+                    400, "The id has more than \(Limits.nodeIDBytes) bytes. Send a shorter one.")
+            }
+            return
+        }
         do {
             _ = try ItemID(id)
         } catch {
@@ -124,13 +131,13 @@ extension Exchange {
         return columns
     }
 
-    /// How many columns a write may give the table, and each of its rows. One whose rows came from another
-    /// backend may have more; it gets no others.
+    /// The most columns that a write may give the table and each of its rows. A table whose rows came
+    /// from another backend may have more columns already; it gets no others.
     private func mostColumns(_ table: StoredTable) -> Int {
         max(Limits.columnsOfTable, table.knownColumns.count)
     }
 
-    /// What a table keeps of the columns of a write.
+    /// The columns of a write that a table keeps.
     struct Kept: Sendable {
         var columns: Columns
         /// The columns that the table gets with it.
@@ -140,7 +147,7 @@ extension Exchange {
     }
 }
 
-/// The JSON object of a write, taken apart.
+/// The parsed JSON object of a write.
 struct Sent: Sendable {
     /// The id in it: absent, null, empty and, in a table with integer ids, 0 are none.
     var id: String?
@@ -152,12 +159,12 @@ struct Sent: Sendable {
     var updatedAt: String?
     /// The JSON Patch that it came in; nil when it came as an object.
     var patch: JSONPatch?
-    /// The deleted mark in it.
+    /// The deleted mark in it; nil where it would mark an item of a table that deletes for good.
     var deleted: Bool?
     /// The whole object as it came.
     var all: Columns
 
-    /// Takes the object apart as a server of the profile does.
+    /// Parses the object as a server of the profile does.
     init(_ all: Columns, _ profile: Profile, _ options: TableOptions) throws(Refusal) {
         let all = profile.generation == .mobileServices ? all.scripted : all
         self.all = all
@@ -185,6 +192,8 @@ struct Sent: Sendable {
             }
         }
         columns = Columns(user)
+        // A table that deletes for good keeps no deleted items.
+        if !options.softDelete, deleted == true { deleted = nil }
     }
 
     private mutating func take(

@@ -1,7 +1,7 @@
 import HTTPTypes
 import TablesProtocol
 
-extension Exchange {
+extension TableRequest {
     /// The outcome of a write whose condition does not hold; nil when it does.
     ///
     /// A version in the body counts only where no If-Match came, and then gives 409.

@@ -27,11 +27,11 @@ struct Owner: Sendable, Hashable {
     }
 }
 
-extension Exchange {
+extension TableRequest {
     /// The user whose items the request sees and writes in a table, and no others; nil for all items.
     ///
-    /// Where tokens are verified, the table's options name the column. Elsewhere each table that needs a
-    /// sign-in has items for each user, of all flavours but that of Express.
+    /// Where tokens are verified, the table's options name the column. Otherwise each table that needs
+    /// a sign-in has items for each user, in all flavours but that of Express.
     func owner(in table: StoredTable) throws -> Owner? {
         if options.tokens == .verified {
             guard let column = options.table(table.name)?.ownerColumn else { return nil }

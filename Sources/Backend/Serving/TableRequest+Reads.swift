@@ -1,7 +1,7 @@
 import HTTPTypes
 import TablesProtocol
 
-extension Exchange {
+extension TableRequest {
     /// `GET /tables/{table}`.
     func list(_ name: TableName) throws -> Outcome {
         var query = try ListQuery(call, profile)
@@ -67,7 +67,7 @@ extension Exchange {
         return .found(row)
     }
 
-    /// Whether the first generation's filter and columns, which count for one item too, leave it.
+    /// Whether a read of one item answers it: the first generation's filter and columns count there too.
     private func isSelected(_ row: Row, _ table: StoredTable) throws -> Bool {
         var query = try ListQuery(call, profile)
         if try unknownColumns(query, table) != nil { return false }
@@ -102,8 +102,8 @@ extension Exchange {
         }
     }
 
-    /// What a query with a column that the table does not have gives: nothing on servers whose
-    /// schema grows, 400 on those whose schema is fixed; nil when it may go on.
+    /// The outcome of a query with a column that the table does not have: no rows on servers whose
+    /// schema grows, 400 on those whose schema is fixed. Nil when the table has all columns.
     private func unknownColumns(_ query: ListQuery, _ table: StoredTable) throws -> Outcome? {
         let known = Set(table.knownColumns.map { $0.name.lowercased() })
         let system = Set(

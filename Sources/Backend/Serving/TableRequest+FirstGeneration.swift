@@ -4,7 +4,7 @@ import TablesProtocol
 
 // The order in which the first generation's server looks at a request (`request/requesthandler.js`,
 // `request/tablehandler.js`), and what it says.
-extension Exchange {
+extension TableRequest {
     /// Refuses what does not come as far as the operation.
     func checkFirst() throws {
         try checkSyntax()
@@ -151,7 +151,7 @@ extension Exchange {
 
 // What the first generation's server makes of the names and values in a query, before it looks at the
 // table (`request/request.js`): query options count only for reads, by their exact names.
-extension Exchange {
+extension TableRequest {
     /// Refuses what the server does not know in a query, or cannot read.
     func checkParameters() throws(Refusal) {
         for (index, parameter) in call.parameters.enumerated() {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import TablesProtocol
 
-extension Exchange {
+extension TableRequest {
     /// `DELETE /tables/{table}/{id}`.
     func delete(_ name: TableName, _ id: String) throws -> Outcome {
         let table = try table(name)

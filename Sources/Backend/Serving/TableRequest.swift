@@ -3,20 +3,20 @@ import HTTPTypes
 import TablesProtocol
 
 /// One request on a table: it reads, decides, and writes with one call.
-struct Exchange {
-    /// Where the rows are.
+struct TableRequest {
+    /// The storage of the rows.
     let storage: any RowStorage
     /// The request.
     let call: Call
-    /// How the flavour decides.
+    /// The rules of the flavour.
     let profile: Profile
-    /// What the backend was started with.
+    /// The options that the backend was started with.
     let options: BackendOptions
     /// The time of the request.
     let now: Instant
-    /// Where new ids and versions come from.
+    /// The source of new ids and versions.
     let random: SharedRandom
-    /// Whether what it writes is kept.
+    /// Whether its writes are committed; false for the fault `pretend`.
     let isKept: Bool
     /// The table of the request when there is one.
     let known: StoredTable?
@@ -106,7 +106,7 @@ struct Exchange {
     }
 }
 
-/// What became of a request on a table, before it is put into words.
+/// The outcome of a request on a table; ``Answerer`` makes the response.
 enum Outcome: Sendable {
     case list(RowPage)
     case found(Row)
@@ -135,9 +135,9 @@ enum Outcome: Sendable {
 struct RowPage: Sendable {
     /// The rows.
     var rows: [Row]
-    /// How many match regardless of skip and top; nil when not asked for.
+    /// The number of matching rows regardless of skip and top; nil when it was not asked for.
     var count: Int?
-    /// How many rows were skipped.
+    /// The number of rows that were skipped.
     var skip: Int
     /// The `$top` asked for.
     var top: Int?

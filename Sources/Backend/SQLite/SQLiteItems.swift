@@ -2,11 +2,11 @@ import Storage
 import TablesProtocol
 
 /// The rows in SQLite.
-enum Items {
+enum SQLiteItems {
     /// The row with this id, deleted or not; nil when there is none.
     static func find(_ connection: Connection, _ table: TableRecord, _ id: String) throws -> Row? {
         try connection.first(
-            "SELECT \(places("columns")) FROM items WHERE table_key = ? AND id = ?",
+            "SELECT \(selectedColumns("columns")) FROM items WHERE table_key = ? AND id = ?",
             [table.key, id], row)
     }
 
@@ -14,7 +14,7 @@ enum Items {
     static func find(_ connection: Connection, in table: TableName, _ id: String) throws -> Row? {
         try connection.first(
             """
-            SELECT \(places("columns")) FROM items
+            SELECT \(selectedColumns("columns")) FROM items
             WHERE table_key = (SELECT key FROM tables WHERE name = ?) AND id = ?
             """, [table.text, id], row)
     }
@@ -22,7 +22,8 @@ enum Items {
     /// Every row of a table in the order of the ids' bytes, tombstones too.
     static func all(_ connection: Connection, _ table: TableRecord) throws -> [Row] {
         try connection.all(
-            "SELECT \(places("columns")) FROM items WHERE table_key = ? ORDER BY id", [table.key],
+            "SELECT \(selectedColumns("columns")) FROM items WHERE table_key = ? ORDER BY id",
+            [table.key],
             row)
     }
 
@@ -32,7 +33,7 @@ enum Items {
     ) throws -> [Row] {
         try connection.all(
             """
-            SELECT \(places("columns")) FROM items WHERE table_key = ? AND id > ?
+            SELECT \(selectedColumns("columns")) FROM items WHERE table_key = ? AND id > ?
             ORDER BY id LIMIT ?
             """, [table.key, id, limit], row)
     }
@@ -42,9 +43,10 @@ enum Items {
     /// Its revision goes on from what was done to the same id before it was removed, so no version is given
     /// twice: a client that holds the removed row's version would overwrite a row that it never saw. Each
     /// change is one effect. After a row that moved in, whose count began with milliseconds, so does this one.
+    /// - Parameter first: the least number that is counted from.
     static func insert(
         _ connection: Connection, _ table: TableRecord, _ new: NewRow, _ id: String,
-        _ stamp: Instant
+        _ stamp: Instant, countingFrom first: Int64
     ) throws -> Row {
         let own = new.version == nil ? 1 : 0
         return try connection.all(
@@ -52,13 +54,14 @@ enum Items {
             INSERT INTO items (table_key, id, columns, created_at, created_ticks, stamp,
               stamp_ticks, revision, version, deleted)
             SELECT ?1, ?2, ?3, ?4, ?5, ?4, ?5, revision, coalesce(?7, counted_version(revision)), ?8
-            FROM (SELECT ?6 + coalesce((SELECT ?4 FROM arrivals WHERE table_key = ?1 AND id = ?2), 0)
+            FROM (SELECT ?6
+              + max(?10, coalesce((SELECT ?4 FROM arrivals WHERE table_key = ?1 AND id = ?2), 0))
               + (SELECT count(*) FROM effects WHERE table_name = ?9 AND item_id = ?2) AS revision)
-            RETURNING \(places("columns"))
+            RETURNING \(selectedColumns("columns"))
             """,
             [
                 table.key, id, new.columns.text, stamp.milliseconds, stamp.ticks, own,
-                new.version, new.deleted, table.table.name.text,
+                new.version, new.deleted, table.table.name.text, first,
             ], row)[0]
     }
 
@@ -80,17 +83,21 @@ enum Items {
     }
 
     /// Gives a row new content; nil when it is not as it was read.
+    /// - Parameter first: the least number that is counted from.
     static func change(
-        _ connection: Connection, _ table: TableRecord, _ change: RowChange, _ stamp: Instant
+        _ connection: Connection, _ table: TableRecord, _ change: RowChange, _ stamp: Instant,
+        countingFrom first: Int64
     ) throws -> Row? {
         let content: StatementValues = [
-            change.columns.text, change.deleted, stamp.milliseconds, stamp.ticks, change.version,
+            change.columns.text, change.deleted, stamp.milliseconds, stamp.ticks, first,
+            change.version, first,
         ]
         return try connection.all(
             """
             UPDATE items SET columns = ?, deleted = ?, stamp = ?, stamp_ticks = ?,
-              revision = revision + 1, version = coalesce(?, counted_version(revision + 1))
-            WHERE \(isAsRead) RETURNING \(places("columns"))
+              revision = max(revision + 1, ?),
+              version = coalesce(?, counted_version(max(revision + 1, ?)))
+            WHERE \(isAsRead) RETURNING \(selectedColumns("columns"))
             """,
             content + values(table, change.old), row
         ).first
@@ -102,19 +109,21 @@ enum Items {
         return connection.changedRows == 1
     }
 
-    /// What a row is read from, in its order; `columns` names the text of the user's columns.
-    static func places(_ columns: String) -> String {
+    /// The columns that a row is read from, in this order; `columns` names the text of the user's
+    /// columns.
+    static func selectedColumns(_ columns: String) -> String {
         "id, \(columns), created_ticks, stamp_ticks, version, deleted"
     }
 
-    /// A row of the places.
+    /// A row of the selected columns.
     static func row(_ row: StatementRow) -> Row {
         Row(
             id: row[0], columns: Columns(stored: row[1]), createdAt: Instant(ticks: row[2]),
             updatedAt: Instant(ticks: row[3]), version: row[4], deleted: row[5])
     }
 
-    /// Versions alone may not tell rows apart: some come with the write.
+    /// The condition that a row is still as it was read. Versions alone do not show it, because some
+    /// come with the write.
     private static let isAsRead = """
         table_key = ? AND id = ? AND version = ? AND stamp_ticks = ? AND deleted = ? AND columns = ?
         """

@@ -1,7 +1,8 @@
 import Storage
+import TablesProtocol
 
 /// The backend's own database; nothing but this folder reads it.
-enum Schema {
+enum SQLiteSchema {
     /// The version of the schema, in `user_version`.
     static let version = 1
 
@@ -13,11 +14,24 @@ enum Schema {
         try connection.run(script: "\(sql) PRAGMA user_version = \(version);")
     }
 
+    /// Writes down a start. The numbers of starts never go back, though the clock may.
+    /// - Returns: the milliseconds of the latest start.
+    static func begin(_ connection: Connection, at start: Instant) throws -> Int64 {
+        let latest: [Int64] = try connection.column(
+            """
+            INSERT INTO starts (key, milliseconds) VALUES (1, ?)
+            ON CONFLICT (key) DO UPDATE SET milliseconds = max(milliseconds, excluded.milliseconds)
+            RETURNING milliseconds
+            """, [start.milliseconds])
+        return latest[0]
+    }
+
     /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the
     /// names `id` to `deleted` are those that compiled queries use, times in milliseconds, the exact
     /// ticks beside them. `effects`: what each applied write did, never changed afterwards.
     /// `logins`: the tokens that were handed out. `arrivals`: one for each item that came from another
     /// backend, with the stamp that it had there, and with version and stamp as it was stored here.
+    /// `starts`: one line with the latest start.
     private static let sql = """
         CREATE TABLE IF NOT EXISTS tables (
           key INTEGER PRIMARY KEY,
@@ -66,6 +80,10 @@ enum Schema {
           stamp_ticks INTEGER NOT NULL,
           PRIMARY KEY (table_key, id)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS starts (
+          key INTEGER PRIMARY KEY,
+          milliseconds INTEGER NOT NULL
+        ) STRICT;
         CREATE INDEX IF NOT EXISTS effects_by_item ON effects (table_name, item_id);
         """
 }

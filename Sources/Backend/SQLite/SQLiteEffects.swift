@@ -2,7 +2,7 @@ import Storage
 import TablesProtocol
 
 /// The log of effects in SQLite.
-enum Effects {
+enum SQLiteEffects {
     /// Logs an effect in the transaction that has it.
     static func add(
         _ connection: Connection, _ record: TableRecord, _ id: String, _ kind: Effect.Kind,
@@ -34,13 +34,13 @@ enum Effects {
         }
     }
 
-    /// Whether a table had any.
+    /// Whether a table had any effect.
     static func has(_ connection: Connection, _ table: TableName) throws -> Bool {
         try connection.integer(
             "SELECT 1 FROM effects WHERE table_name = ? LIMIT 1", [table.text]) != nil
     }
 
-    /// How many effects an item had.
+    /// The number of effects on an item.
     static func count(_ connection: Connection, _ table: TableName, _ id: String) throws -> Int {
         let count = try connection.integer(
             "SELECT count(*) FROM effects WHERE table_name = ? COLLATE NOCASE AND item_id = ?",

@@ -4,7 +4,7 @@ import TablesProtocol
 
 // What servers of the third generation alone look at: four conditions in the header fields, and JSON
 // Patch.
-extension Exchange {
+extension TableRequest {
     /// The outcome of a request whose header fields do not fit the row, in the servers' order; nil when
     /// it may go on.
     ///

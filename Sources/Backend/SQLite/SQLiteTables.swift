@@ -2,7 +2,7 @@ import Storage
 import TablesProtocol
 
 /// The tables in SQLite.
-enum Tables {
+enum SQLiteTables {
     /// The table with this name in any case; nil when there is none.
     static func find(_ connection: Connection, _ name: TableName) throws -> TableRecord? {
         try connection.first(

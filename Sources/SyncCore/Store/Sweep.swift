@@ -1,0 +1,65 @@
+import Storage
+import TablesProtocol
+
+/// Removes rows whose retention time is over.
+struct Sweep {
+    let transaction: Transaction
+    var retention = Retention()
+
+    /// Removes expired rows, at most ``StoreLimits/sweepRows`` of each kind. Open operations and their
+    /// items are never removed.
+    /// - Returns: whether more expired rows are left.
+    func run() throws -> Bool {
+        let limit = StoreLimits.sweepRows
+        let keep = StoreLimits.historyEntries
+        let history = before(retention.historySeconds)
+        var removed: [Int] = []
+        func delete(_ sql: String, _ cutoff: Int64, _ keep: Int? = nil) throws {
+            try transaction.run(sql, keep.map { [cutoff, limit, $0] } ?? [cutoff, limit])
+            removed.append(transaction.db.changedRows)
+        }
+        try delete(
+            """
+            DELETE FROM history WHERE id IN (SELECT id FROM history WHERE at < ?1 OR id <=
+              (SELECT seq FROM sqlite_sequence WHERE name = 'history') - ?3 ORDER BY id LIMIT ?2)
+            """, history, keep)
+        try delete(
+            """
+            DELETE FROM operations WHERE seq IN (SELECT seq FROM operations
+              INDEXED BY operations_closed WHERE closed_at IS NOT NULL AND (closed_at < ?1
+              OR seq <= (SELECT seq FROM sqlite_sequence WHERE name = 'operations') - ?3)
+              ORDER BY closed_at LIMIT ?2)
+            """, history, keep)
+        try delete(
+            """
+            DELETE FROM attempts WHERE operation IN (SELECT seq FROM operations
+              INDEXED BY operations_closed WHERE closed_at < ?1
+              AND EXISTS (SELECT 1 FROM attempts WHERE operation = seq)
+              ORDER BY closed_at LIMIT ?2)
+            """, before(retention.attemptSeconds))
+        try delete(
+            """
+            DELETE FROM items WHERE rowid IN (SELECT rowid FROM items INDEXED BY items_tombstones
+              WHERE deleted = 1 AND stamp < ?1 AND pending IS NULL LIMIT ?2)
+            """, before(retention.tombstoneSeconds))
+        try delete(
+            "DELETE FROM samples WHERE at IN (SELECT at FROM samples WHERE at < ?1 LIMIT ?2)",
+            oldestSample.milliseconds)
+        try transaction.run(
+            """
+            DELETE FROM runs WHERE ended_at IS NOT NULL AND seq <=
+              (SELECT seq FROM sqlite_sequence WHERE name = 'runs') - ?
+            """, [StoreLimits.runs])
+        return removed.contains { $0 >= limit }
+    }
+
+    /// The beginning of the first minute whose sample is kept: the one that the time lies in.
+    private var oldestSample: Instant {
+        Instant(milliseconds: before(Int64(StoreLimits.sampleDays) * 86_400))
+            .roundedDown(toSeconds: 60)
+    }
+
+    private func before(_ seconds: Int64) -> Int64 {
+        transaction.now.milliseconds - seconds * 1000
+    }
+}

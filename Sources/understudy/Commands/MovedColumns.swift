@@ -1,0 +1,105 @@
+import Backend
+import Proxy
+import TablesProtocol
+
+/// What the settings of the backend say about the columns of rows that move in. It counts the rows of which
+/// clients will not see all.
+struct MovedColumns {
+    /// Rows with columns that clients do not see.
+    private struct Hidden {
+        var rows = 0
+        var names: Set<String> = []
+    }
+
+    /// Which server the backend answers like.
+    private let flavour: BackendFlavour
+    /// The columns that say whose rows they are, by the keys of their tables.
+    private let ownerColumns: [String: String]
+    private var hidden: [String: Hidden] = [:]
+    /// How many rows of a table have no owner, though each user has rows of their own there.
+    private var ownerless: [String: (rows: Int, column: String)] = [:]
+
+    /// Reads the settings.
+    init(_ sources: Sources) throws(StartProblem) {
+        do {
+            flavour = try sources.value(Settings.flavour) ?? .mobileApps
+            var columns: [String: String] = [:]
+            for table in try sources.list(Settings.backendTable) {
+                columns[table.name.key] = table.ownerColumn
+            }
+            // With tokens that are not verified, all users of the Express flavour have all rows.
+            let hasAccess = try sources.value(Settings.accessFile) != nil
+            for table in try sources.list(Settings.signIn) where hasAccess || flavour != .express {
+                columns[table.key] = columns[table.key] ?? "userId"
+            }
+            ownerColumns = columns
+        } catch {
+            throw StartProblem(reading: error)
+        }
+    }
+
+    /// Counts a row that moved in, if the row here is as this one: of another one nothing is said.
+    /// - Parameter idKind: what the ids of its table are.
+    mutating func add(
+        _ row: MovedRow, of table: TableName, _ idKind: IDKind, _ outcome: MoveOutcome
+    ) {
+        switch outcome {
+        case .added, .replaced, .same: break
+        case .older, .changedHere, .deletedHere, .undecided: return
+        }
+        let names = row.hiddenColumns(in: flavour, idKind)
+        if !names.isEmpty {
+            hidden[table.text, default: Hidden()].rows += 1
+            hidden[table.text, default: Hidden()].names.formUnion(names)
+        }
+        guard !row.deleted, let column = ownerColumns[table.key] else { return }
+        let owners = row.columns.all.filter { $0.name.lowercased() == column.lowercased() }
+        if owners.allSatisfy(\.value.isNull) {
+            ownerless[table.text, default: (0, column)].rows += 1
+        }
+    }
+
+    /// Whether there was a row that no user sees.
+    var hasRowsWithoutOwner: Bool { !ownerless.isEmpty }
+
+    /// The columns that clients do not see, by table.
+    var hiddenJSON: JSONValue {
+        .array(
+            hidden.sorted { $0.key < $1.key }.map { table, found in
+                .members(
+                    ("table", .string(table)), ("rows", .number(found.rows)),
+                    ("columns", .array(found.names.sorted().map { .string($0) })))
+            })
+    }
+
+    /// The rows that no user sees, by table.
+    var withoutOwnerJSON: JSONValue {
+        .array(
+            ownerless.sorted { $0.key < $1.key }.map { table, found in
+                .members(
+                    ("table", .string(table)), ("rows", .number(found.rows)),
+                    ("column", .string(found.column)))
+            })
+    }
+
+    /// The lines for a person.
+    /// - Parameter advice: how rows without an owner get one, as the beginning of a sentence.
+    func lines(advice: String) -> [String] {
+        let columns = hidden.sorted { $0.key < $1.key }.map { table, found in
+            "\(table): \(Self.rows(found.rows)) columns that clients of the flavour \(flavour.rawValue) do not "
+                + "see, since the server's own have these names: "
+                + "\(found.names.sorted().joined(separator: ", ")). They stay in the database."
+        }
+        let owners = ownerless.sorted { $0.key < $1.key }.map { table, found in
+            "\(table): \(Self.rows(found.rows)) no owner in \(found.column), so no user sees "
+                + "\(found.rows == 1 ? "it" : "them"). \(advice), and name the user with --owner and "
+                + "--owned-table."
+        }
+        return columns + owners
+    }
+
+    /// Such as `1 row has`.
+    private static func rows(_ count: Int) -> String {
+        count == 1 ? "1 row has" : "\(count) rows have"
+    }
+}

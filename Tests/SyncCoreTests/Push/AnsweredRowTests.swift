@@ -1,0 +1,96 @@
+import HTTPMessage
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// When the row in an answer of success is not enough for the item's next change.
+@Suite struct AnsweredRowTests {
+    private static let base = #"{"text":"a","note":"n"}"#
+
+    private static func answered(
+        _ kind: OperationKind, _ generation: Generation, sent: String, answer: String,
+        baseVersion: String? = "v1", version: String? = "v2"
+    ) throws -> AnsweredRow {
+        let id = try ItemID("x")
+        var subject = PushSubject(kind: kind, itemID: id, sent: Columns(stored: sent))
+        if kind != .insert {
+            subject.base = Columns(stored: base)
+            subject.baseVersion = baseVersion
+        }
+        let row = RemoteRow(id: id, columns: Columns(stored: answer), version: version)
+        return AnsweredRow(subject: subject, row: row, generation: generation)
+    }
+
+    @Test(arguments: Generation.allCases, [OperationKind.update, .replace, .undelete])
+    func `an answer without the version that the change had is read`(
+        generation: Generation, kind: OperationKind
+    ) throws {
+        let sent = #"{"text":"b"}"#
+        let answer = #"{"text":"b","note":"n"}"#
+        for (baseVersion, version, isRead) in [
+            ("v1", nil, true), ("v1", "v2", false), (nil, nil, false), (nil, "v2", false),
+        ] as [(String?, String?, Bool)] {
+            let answered = try Self.answered(
+                kind, generation, sent: sent, answer: answer, baseVersion: baseVersion,
+                version: version)
+            #expect(answered.mustBeRead == isRead, "\(baseVersion ?? "-") \(version ?? "-")")
+        }
+    }
+
+    @Test(arguments: Generation.allCases)
+    func `a delete is not read`(generation: Generation) throws {
+        let answered = try Self.answered(
+            .delete, generation, sent: "{}", answer: "{}", version: nil)
+        #expect(!answered.mustBeRead)
+    }
+
+    @Test(arguments: Generation.allCases)
+    func `a part of the row is read where the next change replaces the whole row`(
+        generation: Generation
+    ) throws {
+        for (kind, sent, answer, isPart) in [
+            (.insert, #"{"text":"a","note":"n"}"#, #"{"TEXT":"a","note":null,"more":1}"#, false),
+            (.insert, #"{"text":"a","note":"n"}"#, #"{"text":"a"}"#, true),
+            (.insert, #"{"text":"a","note":null}"#, #"{"text":"a"}"#, false),
+            (.replace, #"{"text":"b","note":null}"#, #"{"text":"b"}"#, false),
+            (.replace, #"{"text":"b","note":null}"#, "{}", true),
+            (.update, #"{"text":"b"}"#, "{}", true),
+        ] as [(OperationKind, String, String, Bool)] {
+            let answered = try Self.answered(kind, generation, sent: sent, answer: answer)
+            #expect(answered.lacksSentColumn == isPart, "\(kind) \(sent) \(answer)")
+            #expect(answered.mustBeRead == (isPart && generation == .datasync))
+        }
+        // Only the third generation is sent the columns that an update does not change.
+        let update = try Self.answered(
+            .update, generation, sent: #"{"text":"b"}"#, answer: #"{"text":"b"}"#)
+        #expect(update.lacksSentColumn == (generation == .datasync))
+    }
+
+    @Test func `without a list the outcome is unknown if nobody answered, else the answer counts`()
+        throws
+    {
+        let answered = try Self.answered(
+            .update, .mobileApps, sent: #"{"text":"b"}"#, answer: #"{"text":"b"}"#, version: nil)
+        let lost: [RemoteAnswer] = [
+            .unavailable(status: 429, retryAfter: nil),
+            .unreachable(.init(reach: .notSent, cause: .connect, message: "")),
+        ]
+        for answer in lost {
+            guard case .postponed(let later) = answered.decision(withoutRow: answer) else {
+                Issue.record("\(answer)")
+                continue
+            }
+            #expect(later.maybeApplied)
+        }
+        let answers: [RemoteAnswer] = [
+            .rows(RemotePage(elements: [], hasNext: false)), .missing(status: 404),
+            .unauthorized, .rejected(status: 403, text: ""), .failed(status: 500, text: ""),
+            .unusable(status: 200, .html),
+        ]
+        for answer in answers {
+            #expect(answered.presentRow(in: answer) == nil)
+            #expect(answered.decision(withoutRow: answer) == .applied(answered.row))
+        }
+    }
+}
