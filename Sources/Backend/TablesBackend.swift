@@ -105,8 +105,8 @@ public struct OtherIDKind: Error, Hashable, CustomStringConvertible {
             "The items of the table \(table) have integer ids. Add the word integer to the table in the "
                 + "settings: --table \(table):integer."
         case .string:
-            "The table \(table) has items whose ids are no whole numbers. Take the word integer away from "
-                + "the table in the settings, or its name from integer-ids."
+            "The table \(table) has items whose ids are no whole numbers up to \(Limits.numberedID). Take "
+                + "the word integer away from the table in the settings, or its name from integer-ids."
         }
     }
 
@@ -127,10 +127,10 @@ public struct OtherIDKind: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether an id is a whole number as a server with integer ids writes it.
+    /// Whether an id is a whole number as a server with integer ids writes it, which every client can read.
     private static func isNumber(_ id: String) -> Bool {
         guard let number = Int64(id) else { return false }
-        return String(number) == id
+        return number.magnitude <= Limits.numberedID.magnitude && String(number) == id
     }
 }
 

@@ -45,8 +45,15 @@ struct ItemEdit {
         }
     }
 
-    /// The outcome of a write that changes nothing.
-    var outcomeWithoutEffect: WriteOutcome { outcome(row, in: WrittenOperation(lastOf: chain)) }
+    /// The outcome of a write that changes nothing, with the last open operation that has its change.
+    var outcomeWithoutEffect: WriteOutcome {
+        let same = chain.last { open in
+            if columns.isEmpty { return open.kind == kind }
+            return open.kind == .insert
+                || columns.names.contains { open.changedColumns.contains($0) }
+        }
+        return outcome(row, in: same.map { WrittenOperation(id: $0.id, isOwn: false) })
+    }
 
     /// The sentence for history.
     func summary(after: ItemRow) -> String {

@@ -117,7 +117,7 @@ struct KeptStorage: Sendable, CustomTestStringConvertible {
         let byBytes = rows.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
         #expect(try table.storage.rows(in: table.name) == byBytes)
         // One id that is no number is enough.
-        for id in ["a", "07", "+7", "1.0", "9223372036854775808"] {
+        for id in ["a", "07", "+7", "1.0", "9007199254740993", "9223372036854775808"] {
             let texts = try TableUnderTest(kind, "numbers")
             for id in ["1", "-2", id] { try texts.insert(id) }
             var options = BackendOptions()
@@ -133,7 +133,8 @@ struct KeptStorage: Sendable, CustomTestStringConvertible {
         let numbers = try #require(TableName("numbers"))
         #expect(
             OtherIDKind(table: numbers, stored: .string).description
-                == "The table numbers has items whose ids are no whole numbers. Take the word integer away "
-                + "from the table in the settings, or its name from integer-ids.")
+                == "The table numbers has items whose ids are no whole numbers up to 9007199254740992. "
+                + "Take the word integer away from the table in the settings, or its name from integer-ids."
+        )
     }
 }

@@ -135,6 +135,22 @@ import Testing
         #expect(second.server?.columns.text == #"{"x":1}"#)
     }
 
+    @Test func `a write without effect has the operation with one of its columns, or none`()
+        async throws
+    {
+        let id = try ItemID("a")
+        try await fixture.pull(try fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        let first = await fixture.write(.update(id, try Columns(parsing: #"{"x":2}"#)))
+        let made = try #require(first.operation)
+        _ = try await fixture.send()
+        let again = await fixture.write(.update(id, try Columns(parsing: #"{"x":2,"y":1}"#)))
+        #expect(again.name == "updated")
+        #expect(again.operation == WrittenOperation(id: made.id, isOwn: false))
+        let other = await fixture.write(.update(id, try Columns(parsing: #"{"y":1}"#)))
+        #expect(other.name == "updated" && other.operation == nil)
+        #expect(try await fixture.chain("a").map(\.id) == [made.id])
+    }
+
     @Test func `a write knows its operation behind another client's, whatever the clock says`()
         async throws
     {
