@@ -149,8 +149,9 @@ def test_a_configuration_file_shows_all_problems_at_once(world):
 def test_a_backend_at_its_own_address_is_found_by_the_check(world):
     world.configure(f"backend = http://127.0.0.1:{world.port}\nlisten = 127.0.0.1:{world.port}\n")
     (problem,) = world.person.json("config", "check", world.file, expect=2)["problems"]
-    assert "is the address that this proxy listens on" in problem
-    assert problem in world.person.run("serve", expect=2).stderr
+    refusal = world.person.run("serve", expect=2).stderr.removeprefix("understudy: ").strip()
+    assert "is the address that this proxy listens on" in refusal
+    assert problem == f"{refusal} (A socket that a socket unit hands over takes the place of listen.)"
 
 
 def test_a_backend_that_was_not_asked_has_no_sample(world):
