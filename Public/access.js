@@ -2,7 +2,7 @@
 
 import { operator } from "./api.js";
 import { askDangerous } from "./dialog.js";
-import { button, column, fill, form, h, joined, note } from "./dom.js";
+import { button, column, fill, form, h, joined, note, onFirstClick } from "./dom.js";
 import { attempt, toast } from "./messages.js";
 import { accessWords as said } from "./words-settings.js";
 
@@ -71,5 +71,5 @@ function browserRow({ browser, startedAt, isCurrent }, onclick) {
   return h("li", {},
     browser || said.unnamed, " ",
     h("span", { class: "quiet-text" }, joined(said.since(startedAt), isCurrent && said.thisOne)), " ",
-    !isCurrent && button({ onclick }, said.signOut));
+    !isCurrent && button({ onclick: onFirstClick(onclick) }, said.signOut));
 }

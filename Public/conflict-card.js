@@ -3,7 +3,7 @@
 import { conflictField, valueOf } from "./conflict-field.js";
 import { choicesFor } from "./conflicts-state.js";
 import { readable } from "./diff.js";
-import { button, facts, fill, h, joined, note } from "./dom.js";
+import { button, facts, fill, h, joined, note, onFirstClick } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { oneLine, time } from "./formats.js";
 import { toast } from "./messages.js";
@@ -57,7 +57,7 @@ export function conflictCard(conflict, decide) {
 
   const choiceButton = (choice) => button({
     class: choice === "edited" ? "primary" : null, "aria-keyshortcuts": keys[choice],
-    title: said.byKey(keys[choice]), onclick: () => choose(choice),
+    title: said.byKey(keys[choice]), onclick: onFirstClick(() => choose(choice)),
     onpointerenter: () => preview(choice), onpointerleave: endPreview,
     onfocus: () => preview(choice), onblur: endPreview,
   }, labels[choice]);

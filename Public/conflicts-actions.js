@@ -7,7 +7,7 @@ import { showProblem, toast } from "./messages.js";
 import { takeBack } from "./undo.js";
 import { conflictWords as said } from "./words-conflicts.js";
 
-const idsPage = 500;
+const partSize = 500;
 
 function settle({ id, revision }, choice, item) {
   const body = { revision, choice, ...(item ? { item } : {}) };
@@ -36,7 +36,7 @@ export async function allAlike(conflict, onProgress) {
   /** @type {string | null} */
   let after = null;
   do {
-    const page = await operator.get(`/conflicts${query({ limit: idsPage, after })}`);
+    const page = await operator.get(`/conflicts${query({ limit: partSize, after })}`);
     found.push(...alikeOnes({ list: page.items }, conflict));
     onProgress(found.length);
     after = page.next;
@@ -65,40 +65,42 @@ export async function decideEach(conflicts, choice, onProgress, changed) {
     onProgress(done.length + refused);
   }
   if (unanswered && done.length === 0) throw unanswered;
-  report(done.length, refused, done, changed, unanswered?.message);
+  report(refused, done, changed, unanswered?.message);
   return true;
 }
 
-/** Decides all conflicts of a table, after a question with their count. Gives whether it was done. */
+/**
+ * Decides all conflicts of a table part by part, after a question with their count. Gives whether it was
+ * done. An undo takes back what the parts name: another person may decide conflicts meanwhile.
+ */
 export async function decideWholeTable(table, choice, changed) {
   /** @type {OperationFilter} */
   const filter = { table, state: ["conflict"] };
   const { matched } = await operator.post("/conflicts/resolve", { filter, choice, dryRun: true });
   if (!(await askForAll(choice, matched))) return false;
-  const ids = await conflictsOf(table);
-  const result = await operator.post("/conflicts/resolve", { filter, choice });
-  // One that was refused may have an earlier decision, which an undo of this one must not touch.
-  const left = new Set(result.refused ? await conflictsOf(table) : []);
-  report(result.changed, result.refused, ids.filter((id) => !left.has(id)), changed);
+  const done = [];
+  let refused = 0;
+  /** @type {Error | null} */
+  let unanswered = null;
+  /** @type {string | null} */
+  let after = null;
+  try {
+    do {
+      const part = await operator.post("/conflicts/resolve", { filter, choice, limit: partSize, after });
+      done.push(...part.operations);
+      refused += part.refused;
+      after = part.next;
+    } while (after);
+  } catch (problem) {
+    if (done.length === 0) throw problem;
+    unanswered = problem;
+  }
+  report(refused, done, changed, unanswered?.message);
   return true;
 }
 
-/** Says what became of them; `problem` is why the work ended early. */
-function report(count, refused, ids, changed, problem = "") {
-  const text = [said.decided(count, refused), problem].filter(Boolean).join(" ");
-  toast(text, count ? takeBack(ids, changed) : undefined);
-}
-
-/** The ids of all open conflicts of a table. */
-async function conflictsOf(table) {
-  const ids = [];
-  /** @type {string | null} */
-  let after = null;
-  do {
-    const parameters = query({ state: "conflict", table, limit: idsPage, after });
-    const page = await operator.get(`/operations${parameters}`);
-    ids.push(...page.items.map((one) => one.id));
-    after = page.next;
-  } while (after);
-  return ids;
+/** Says how many were decided, and `problem`, the reason why the work ended early; offers the undo. */
+function report(refused, done, changed, problem = "") {
+  const text = [said.decided(done.length, refused), problem].filter(Boolean).join(" ");
+  toast(text, done.length ? takeBack(done, changed) : undefined);
 }

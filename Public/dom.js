@@ -23,7 +23,13 @@ export function h(tag, properties, ...children) {
 /** A button that does not send a form. */
 export const button = (properties, ...children) => h("button", { type: "button", ...properties }, children);
 
-/** The button that sends a form. The second click of a double click confirms nothing that the first said. */
+/** A click handler without the second click of a double click: what the first one has shown may be there. */
+export const onFirstClick = (act) => (event) => event.detail < 2 && act();
+
+/**
+ * The button that sends a form. The second click of a double click does nothing: the first may have shown a
+ * question.
+ */
 export const saveButton = (label) =>
   h("button", { class: "primary", onclick: (event) => event.detail > 1 && event.preventDefault() }, label);
 

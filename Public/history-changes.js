@@ -3,7 +3,7 @@
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { button, facts, fill, h, joined, keyed } from "./dom.js";
+import { button, facts, fill, h, joined, keyed, onFirstClick } from "./dom.js";
 import { time } from "./formats.js";
 import {
   begin, changedFields, sinceLastLook, titleOf, withLatest, withMore, withSearch, withUndone,
@@ -129,7 +129,7 @@ function entryRow(first, seen, undo) {
         entry.undoable && !entry.undoneBy && button({
           class: "small",
           "aria-label": `${words.undo}: ${entry.summary} ${title}`,
-          onclick: () => undo(entry),
+          onclick: onFirstClick(() => undo(entry)),
         }, words.undo)),
       h("div", { class: "quiet-text" }, joined(
         time(entry.at),

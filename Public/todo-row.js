@@ -2,7 +2,7 @@
 
 import { canWrite } from "./api.js";
 import { readable } from "./diff.js";
-import { button, fill, h } from "./dom.js";
+import { button, fill, h, onFirstClick } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { textEdit } from "./todo-edit.js";
 import { dueColumnOf, isStandard } from "./todo-source.js";
@@ -32,7 +32,9 @@ export function todoRow(first, source, { changed, complete, find, insert, remove
   });
   const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
-  const bin = button({ class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
+  const bin = button({
+    class: "quiet", "data-key": "delete", onclick: onFirstClick(() => remove(row)),
+  }, "×");
   const content = h("div", { class: "content", dir: "auto" }, text);
   const element = h("li", { "data-row": true }, source.done && box, content, due, where, canWrite && bin);
 
@@ -116,8 +118,8 @@ export function todoRow(first, source, { changed, complete, find, insert, remove
   async function onMissing() {
     isMissing = true;
     const found = await find(id);
-    if (!isMissing) return; // The list has it again, as it is now.
-    if (found === undefined) return; // It could not be read; the next reading of the list asks again.
+    // The list has it again, or it could not be read: then the next reading of the list asks again.
+    if (!isMissing || found === undefined) return;
     const isThere = found !== null && move(found.item);
     if (isThere) show(found);
     edit?.miss(isThere);

@@ -56,7 +56,7 @@ enum Limits {
     static let budgetWaitSeconds = 600
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
-    /// Rows that a start reads at once where it looks at the ids of a table.
+    /// Rows that a start reads at once to check the kind of a table's ids.
     static let checkedRows = 1000
     /// The greatest integer id: up to it every whole number is one that JavaScript has too.
     static let numberedID: Int64 = 1 << 53

@@ -30,7 +30,7 @@ import HTTPMessage
     private enum Choice {
         /// A kept one or a new one, as libcurl decides.
         case any
-        /// None: libcurl decided for a kept one on which input waited, and the transfer was ended.
+        /// None: input waited on the kept one that libcurl chose, so the transfer was ended.
         case refused
         /// A new one.
         case fresh
@@ -130,8 +130,8 @@ import HTTPMessage
         return true
     }
 
-    /// Notes the connection of a transfer that has ended, if libcurl keeps it. In HTTP/2 input may wait at
-    /// any time, and says by itself to which request it belongs.
+    /// Notes the connection of a transfer that has ended, if libcurl keeps it. One of HTTP/2 is left
+    /// out: its frames name their request, and may come at any time.
     func noteConnection() {
         var socket: curl_socket_t = -1
         var version = 0

@@ -32,7 +32,7 @@ public struct Response: Sendable {
     }
 
     /// The bytes of the streamed body by the head's `Content-Length`; nil without that field, for a complete
-    /// body, and for a length that no body has.
+    /// body, and for a length below zero or above Int64.max.
     public var announcedBytes: UInt64? {
         guard case .stream = body else { return nil }
         return head.headerFields[.contentLength].flatMap { Int64($0) }.flatMap {

@@ -66,8 +66,8 @@ final class ConnectionReaper: Sendable {
     /// 3. At that limit, evict connections (``OpenConnections/evictForConnection(seconds:minimumBytes:)``).
     ///    At that limit, or without descriptors, switch the listeners off; a connection that closes wakes
     ///    this thread, and otherwise the time-out tries again.
-    /// 4. End the endless stream of each client that hung up. End any other once it had no byte for
-    ///    ``Limits/halfClosedSeconds``.
+    /// 4. End the endless stream of each client that hung up. End any other once no byte of it was
+    ///    sent for ``Limits/halfClosedSeconds``.
     /// 5. ``Limits/overdueChecks`` times in ``Limits/requestSeconds``, cut the requests that take longer.
     @available(*, noasync)
     func run(deliver: Deliver) {
@@ -159,8 +159,8 @@ final class ConnectionReaper: Sendable {
         return hasHalfClosed ? min(limits.halfClosedSeconds * 1000, overdueCheck) : overdueCheck
     }
 
-    /// Ends the streams of half-closed clients that had no byte for ``Limits/halfClosedSeconds``. Forgets those
-    /// that have ended.
+    /// Ends the streams of half-closed clients of which no byte was sent for ``Limits/halfClosedSeconds``.
+    /// Forgets those that have ended.
     private func endIdle(_ halfClosed: inout [UInt64: HalfClosed]) {
         let now = ContinuousClock.now
         for (token, client) in halfClosed {

@@ -28,8 +28,8 @@ public struct Limits: Sendable, Hashable {
     /// sends a byte now and then.
     public var requestSeconds = 300
     /// Seconds in which a streamed answer must move on if the client has closed its side of the connection.
-    /// Such a client may read on, or may have left. So this bounds a pause of the answer's writer, and one of
-    /// a client that reads slowly.
+    /// Such a client may read on, or may have left. So this is the longest pause of the answer's writer, and
+    /// of a client that reads slowly.
     public var halfClosedSeconds = 30
     /// Bytes of a refused request's body that are read and discarded before the connection is cut, so that
     /// the client can finish sending and read the refusal.

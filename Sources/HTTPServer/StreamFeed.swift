@@ -4,7 +4,7 @@ import Synchronization
 
 /// Sends a ``ByteStream`` to its connection. The connection is suspended while the stream is empty, and a
 /// write resumes it. The stream is cancelled when the client closes the connection: at once where it has no
-/// end, otherwise once it had no byte for ``Limits/halfClosedSeconds``.
+/// end, otherwise once no byte of it was sent for ``Limits/halfClosedSeconds``.
 ///
 /// As in ``ReplyPause``, suspending and resuming happen inside the lock.
 final class StreamFeed: Interruptible {

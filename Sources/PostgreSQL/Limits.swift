@@ -17,7 +17,7 @@ public enum Limits {
     static let standbyMilliseconds = 10_000
     /// How long sent bytes may go without acknowledgement, in milliseconds.
     static let unacknowledgedMilliseconds = 10_000
-    /// How long a connection may be idle before the system asks the server's whether it is there, in seconds.
+    /// Seconds without traffic after which the system asks whether the server is still there.
     static let keepaliveIdleSeconds = 10
     /// The time between two such questions, in seconds.
     static let keepaliveIntervalSeconds = 5

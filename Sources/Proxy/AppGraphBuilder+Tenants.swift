@@ -69,8 +69,8 @@ extension AppGraphBuilder {
                 Files.remove(folder.signInsFile)
             }
         }
-        // All words are accepted. Stores are put aside and tokens forgotten on disk before the words are:
-        // after a crash in between the same start can be repeated, and a user's next sign-in begins a new
+        // All words are accepted. On disk stores are put aside and tokens are forgotten before the words are
+        // saved: after a crash in between the same start can be repeated, and a user's next sign-in begins a new
         // store of the backend's rows.
         for word in configuration.takeovers { try folder.putAside(word.user) }
         do { try tokens.save() } catch { throw StartProblem("\(error)") }

@@ -1,8 +1,8 @@
 /// The most bytes of a file and its write-ahead log together.
 ///
 /// Writes that add rows fail at the budget. Writes that must succeed may use a reserve beyond it, or a
-/// full file could never become emptier. The log has a share of its own; where a long read keeps it from
-/// being emptied, it is counted as it is.
+/// full file could never become emptier. The log has a share of its own. If a long read keeps the log from
+/// being emptied, its real size counts.
 package struct DiskBudget: Sendable {
     /// Bytes for the file and the log.
     package let bytes: Int

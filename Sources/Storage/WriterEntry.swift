@@ -76,7 +76,7 @@ struct WaitingEntries<Unit> {
     /// Lets those wait again that were taken along and not committed, before those that came after them.
     mutating func putBack(_ group: [Entry]) { entries = group + entries }
 
-    /// The entries that have arrived since, up to the room that a group of `count` entries has left.
+    /// The entries that have arrived since, as many as a group of `count` entries may still take.
     mutating func takeMore(for count: Int) -> [Entry] {
         take(atMost: StorageLimits.groupEntries - count)
     }

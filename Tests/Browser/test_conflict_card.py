@@ -211,6 +211,39 @@ def test_one_choice_decides_a_whole_table_whatever_clashes(clashing, dashboard):
     assert proxy.get("b").json()["note"] == "mine b"
 
 
+def test_the_undo_of_a_whole_table_leaves_the_decision_of_another_person(clashing, dashboard):
+    backend, proxy = clashing({
+        "a": ({"text": "mine a"}, {"text": "theirs a"}),
+        "b": ({"note": "mine b"}, {"note": "theirs b"}),
+        "c": ({"text": "mine c"}, {"text": "theirs c"}),
+    }, note="")
+    page = dashboard(proxy)
+    page.open("conflicts")
+
+    def decide_one_first(route):
+        if not route.request.post_data_json.get("dryRun"):
+            for one in proxy.operator("GET", "/conflicts")["items"]:
+                if one["itemId"] == "a":
+                    choice = {"revision": one["revision"], "choice": "mine"}
+                    proxy.operator("POST", f"/conflicts/{one['id']}/resolve", json=choice)
+        route.continue_()
+
+    page.page.route("**/conflicts/resolve", decide_one_first)
+    page.page.get_by_text("All conflicts of todoitem").click()
+    page.page.locator("details.alike").get_by_role("button", name="Keep the server’s for all").click()
+    page.confirm("Keep the server’s for all 3")
+    page.toast("2 conflicts decided")
+    page.undo()
+    page.toast("2 decisions undone")
+    assert {one["itemId"] for one in proxy.operator("GET", "/conflicts")["items"]} == {"b", "c"}
+    page.sync()
+    def rows(side):
+        return {row["id"]: (row["text"], row["note"]) for row in side.all()}
+
+    assert rows(proxy) == {"a": ("mine a", ""), "b": ("base b", "mine b"), "c": ("mine c", "")}
+    assert rows(backend) == {"a": ("mine a", ""), "b": ("base b", "theirs b"), "c": ("theirs c", "")}
+
+
 def test_the_result_leaves_every_other_column_alone(clashing, dashboard):
     """Columns that both sides agree on, or that only one side changed, arrive unchanged."""
     first = {"note": "kept", "rank": 7, "tags": ["home"], "done": False, "gone": "there"}

@@ -429,6 +429,21 @@ class Held:
             route.continue_()
 
 
+def test_a_double_click_decides_one_conflict(clashing, dashboard):
+    backend, proxy = clashing
+    page = dashboard(proxy, viewport={"width": 1280, "height": 1100}).open("conflicts")
+    page.get_by_role("button", name="Keep yours", exact=True).hover()
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator(".position")).to_have_text("1 of 1")
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    page.get_by_role("button", name="Keep the server’s", exact=True).click()
+    expect(page.locator(".conflict")).to_have_count(0)
+    expected = [row("a", "mine a"), row("b", "theirs b")]
+    assert everywhere(backend, proxy) == (expected, expected)
+
+
 def test_a_double_click_saves_a_row_once(rows, dashboard):
     backend, proxy = rows
     page = dashboard(proxy).open("tables/todoitem")

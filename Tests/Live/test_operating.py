@@ -91,6 +91,9 @@ def test_an_import_refuses_an_export_that_lacks_lines(world):
         file = write(person, "torn.jsonl", [{"type": "export"}, *made, {"type": "end", **end}])
         said = person.run("import", file, expect=1).stderr
         assert "lines that it counts are missing" in said and "Nothing was imported" in said, said
+    cut = [{"type": "export"}, {"type": "export"}, *made, {"type": "end", "operations": 2}]
+    said = person.run("import", write(person, "cut.jsonl", cut), expect=1).stderr
+    assert "lines that it counts are missing" in said, said
     assert person.json("queue")["total"] == 0
     whole = [{"type": "export"}, *made, {"type": "end", "operations": 2, "history": 0}]
     assert person.json("import", write(person, "whole.jsonl", whole))["written"] == 2
@@ -182,7 +185,7 @@ def test_a_user_who_is_away_and_a_failing_backup_are_found(start):
     assert proxy.command("backup").returncode != 0
     found = json.loads(proxy.command("doctor", "--json").stdout)["findings"]
     (waits,) = [one for one in found if one["check"] == "sync"]
-    assert f"token is not here: {identity} (1)." in waits["finding"], waits
+    assert f"wait in closed stores: {identity} (1)." in waits["finding"], waits
     assert waits["advice"].endswith(f"understudy queue --identity {identity}")
     (failing,) = [one for one in found if one["check"] == "backup"]
     assert failing["state"] == "warning" and str(proxy.folder / "taken") in failing["finding"]

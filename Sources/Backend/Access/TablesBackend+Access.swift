@@ -7,13 +7,13 @@ import TablesProtocol
 //
 // | request | who may |
 // |---|---|
-// | `/tables/…` | as the table says; 401 with a token that is not good |
+// | `/tables/…` | as the table says; 401 with a token that is not accepted |
 // | `/tables` and paths below it of no table | everybody; the answer is 404 |
 // | logins, `/.auth/…` | everybody; the token in the request is looked at there |
 // | `OPTIONS`, `/-/livez`, `/-/readyz` | everybody |
 // | everything else | the administrator |
 extension TablesBackend {
-    /// The access to the backend; nil while nobody may sign in. A new value holds from the next request
+    /// The access to the backend; nil while no token is accepted. A new value holds from the next request
     /// on.
     public var access: BackendAccess? {
         get { currentAccess.withLock { $0 } }

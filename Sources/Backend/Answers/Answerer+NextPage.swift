@@ -36,7 +36,7 @@ extension Answerer {
     }
 
     /// The Node server links whenever a page is full and less than asked for, taking a missing
-    /// `$top` for the highest, and forgets path and port. A port that the operator has said stays.
+    /// `$top` for the highest, and forgets path and port. The port of a public address stays.
     private func nodeLink(_ page: RowPage) -> String? {
         guard let top = page.top ?? profile.maxTop, top > page.rows.count,
             page.rows.count == profile.pageRows

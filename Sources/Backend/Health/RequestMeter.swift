@@ -59,7 +59,7 @@ final class RequestMeter: Sendable {
     /// The numbers of requests that the server itself refused, by the reason's name.
     var rejectedRequests: [String: Int] { state.withLock { $0.rejectedRequests } }
 
-    /// Counts a token that is not good.
+    /// Counts a token that is not accepted.
     func count(_ reason: TokenRefusal) {
         state.withLock { $0.refusedTokens["\(reason)", default: 0] += 1 }
     }

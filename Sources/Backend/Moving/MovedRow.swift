@@ -63,7 +63,7 @@ public enum MoveSource: Sendable, Hashable {
 /// The values that all rows of one move share.
 package struct Move: Sendable {
     /// The time of the move, by this backend's clock. Versions that the storage gives to these rows
-    /// later begin with these milliseconds, so that none is one that the other backend has given.
+    /// later begin with these milliseconds, so that they differ from those of the other backend.
     var at: Instant
     /// The source of the rows.
     var source: MoveSource

@@ -64,8 +64,8 @@ struct Profile: Sendable {
     /// Whether each user has items of their own in a table that needs a sign-in.
     var separatesUsers: Bool { flavour != .express }
 
-    /// Whether a user's column has the name of the id or of a system column of the flavour. Clients of it
-    /// neither see nor replace such a column, which came from a backend of another one (decision 0184).
+    /// Whether a user's column has the name of the id or of a system column of the flavour. Its clients
+    /// neither see nor replace such a column, which came from a backend of another flavour (decision 0184).
     /// - Parameter idKind: the kind of the ids of its table.
     func hides(_ column: String, _ idKind: IDKind) -> Bool {
         if ExactName(lowercasing: column).text == "id" { return true }

@@ -118,7 +118,7 @@ extension Refusal {
 }
 
 extension TableOptions.Operation {
-    /// The operation that a method asks for on a table or an item; nil when it is none of these.
+    /// The operation that a method asks for on a table or an item; nil for any other method.
     init?(_ method: HTTPRequest.Method, onItem: Bool) {
         switch method {
         case .get, .head: self = .read

@@ -162,7 +162,7 @@ extension TablesBackend {
     private func isGood(_ token: String) throws -> Bool {
         switch options.tokens {
         case .any: true
-        // Tokens that are not good were refused before.
+        // Tokens that are not accepted were refused before.
         case .verified: true
         case .only(let tokens): tokens.contains(token)
         case .issued: try storage.user(ofToken: token) != nil

@@ -69,9 +69,9 @@ final class StoreOwners: Sendable {
     /// - Parameters:
     ///   - own: the identity that the user's token names.
     ///   - user: the user's id at the backend.
-    ///   - hasStore: whether that identity has a store of its own. Then it gets no other one, since two
-    ///     cannot be one. But an id that the operator has named is this user's from then on, so that no other
-    ///     user gets the store by it.
+    ///   - hasStore: whether that identity has a store of its own. Then it gets no other store, since two
+    ///     stores are never merged. But if the operator has named the user's id, the id is noted as this
+    ///     user's, so that no other user gets the named store by it.
     func identity(of own: Identity, user: String?, hasStore: Bool) -> Identity {
         var found = own
         kept.change { entries in

@@ -108,7 +108,8 @@ extension OperatorAPI {
         return try actionResponse(outcome, noun: "operation")
     }
 
-    /// `POST /operations/retry` and `/operations/discard`: does the action with all operations that match.
+    /// `POST /operations/retry` and `/operations/discard`, and of ``resolveAll(_:)``: does the action to all
+    /// operations that match.
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let filter = try Self.selection(call.body)
@@ -167,18 +168,13 @@ extension OperatorAPI {
             })
     }
 
-    /// Resolves all conflicts that match by one choice. `edited` is for a single conflict only.
+    /// `POST /conflicts/resolve`: decides all conflicts that match by one choice. `edited` is for a single
+    /// conflict only.
     func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        let filter = try Self.selection(call.body)
         guard let resolution = Self.plainChoice(call.body) else {
             throw .invalid("choice must be mine, server, merged or both.", pointer: "/choice")
         }
-        let dryRun = call.body["dryRun"]?.bool ?? false
-        let outcome = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.resolveAll(filter, resolution, dryRun: dryRun)
-        }
-        return .json(.bulk(outcome, dryRun: dryRun))
+        return try await bulk(.resolve(resolution), call)
     }
 
     /// `GET /conflicts`: lists the open conflicts.

@@ -5,7 +5,7 @@ import TablesProtocol
 // in its store, and so the data folder keeps which of them the configuration named.
 extension AppGraph {
     /// Takes back, in every store, the policies that an earlier configuration named and the present one does not.
-    /// - Returns: how many stores could not be opened; they get the change when they are opened.
+    /// - Returns: how many stores could not be changed; see ``TenantRegistry/withdrawFromUsers(_:)``.
     package func withdraw(
         _ earlier: [PolicySetting], except present: [PolicySetting]
     ) async throws -> Int {
@@ -35,7 +35,7 @@ extension Tenant {
 }
 
 extension TablePolicies {
-    /// The policies that several settings name for one table; of two for the same the later one holds.
+    /// The policies that several settings name for one table. If two name the same policy, the later wins.
     init(_ settings: [PolicySetting], of table: TableName) {
         for setting in settings where setting.table == table {
             let said = setting.policies
@@ -62,22 +62,24 @@ extension TablePolicies {
         return gone
     }
 
-    /// The change that takes these policies back from the table of one store. A policy that is another one there
-    /// by now was set since, and stays.
+    /// The change that takes these policies back from the table of one store. If the table has another value
+    /// by now, an operator has set it, and it stays.
     func withdrawn(from table: TableStatus) -> TablePolicies {
         func standard<Value: Equatable>(
-            _ said: Value?, _ held: Value, _ usual: Value
+            _ said: Value?, _ held: Value, _ usual: Value?
         ) -> Value? {
             said == held && held != usual ? usual : nil
         }
         var change = TablePolicies()
-        change.read = standard(read, table.readPolicy, .local)
-        change.write = standard(write, table.writePolicy, .local)
-        change.conflict = standard(conflict, table.conflictPolicy, .ask)
-        change.unconditional = standard(unconditional, table.unconditionalPolicy, .ask)
+        change.read = standard(read, table.readPolicy, Self.standard.read)
+        change.write = standard(write, table.writePolicy, Self.standard.write)
+        change.conflict = standard(conflict, table.conflictPolicy, Self.standard.conflict)
+        change.unconditional = standard(
+            unconditional, table.unconditionalPolicy, Self.standard.unconditional)
         change.isPublic = standard(isPublic, table.isPublic, false)
-        change.parents = standard(parents, table.parents, [])
-        change.preservesHistory = standard(preservesHistory, table.preservesHistory, false)
+        change.parents = standard(parents, table.parents, Self.standard.parents)
+        change.preservesHistory = standard(
+            preservesHistory, table.preservesHistory, Self.standard.preservesHistory)
         return change
     }
 }

@@ -34,7 +34,7 @@ final class SharedFile<Value: Sendable>: Sendable {
         }
     }
 
-    /// Blocks until all earlier changes are on disk. A write that another caller began after them is enough.
+    /// Blocks until all earlier changes are on disk, written by this call or by another caller's.
     /// - Throws: the failure of the write; the next call tries again.
     func save() throws(FileFailure) {
         let failure = written.withLock { written -> FileFailure? in

@@ -66,8 +66,8 @@ extension PassThrough {
     }
 
     /// Whether the backend sends a client from `http` to the same address with `https`, to send its request
-    /// again. As an address of this proxy that is the one that the client asks for, without end. A write that
-    /// was done is answered with another status, and its answer is passed on.
+    /// again. At this proxy that is the address that the client has just asked for, so it would be sent there
+    /// without end. A write that was done is answered with another status, and its answer is passed on.
     func wantsHTTPS(_ response: Response, _ request: Request) -> Bool {
         let repeating =
             Self.onlyReads(request.head.method) ? [301, 302, 303, 307, 308] : [307, 308]
@@ -107,8 +107,8 @@ extension PassThrough {
         return rest.first.map { "?#".contains($0) } ?? true ? "/" + rest : nil
     }
 
-    /// An authority in lowercase, without the port of its scheme.
-    private static func withoutPort(_ authority: Substring) -> String {
+    /// An authority in lowercase, without port 80 or 443.
+    static func withoutPort(_ authority: Substring) -> String {
         let text = authority.lowercased()
         let port = [":80", ":443"].first { text.hasSuffix($0) }
         return String(text.dropLast(port?.count ?? 0))

@@ -118,10 +118,11 @@ struct PassThrough: Sendable {
             tenants.nudge(.reachable)
             if wantsHTTPS(response, request) {
                 if case .stream(let unsent) = response.body { unsent.cancel() }
+                let authority = Self.withoutPort(backend.authority[...])
                 return badGateway(
                     request,
-                    "The backend wants https: start with --backend https://\(backend.authority)"
-                        + "\(backend.prefix)")
+                    "The backend wants https: start with --backend "
+                        + "https://\(authority)\(backend.prefix)")
             }
             return incoming(response, request, forwarding)
         } catch {

@@ -2,7 +2,7 @@ import HTTPMessage
 import Synchronization
 
 /// The permits of requests without a body that wait for the backend. Reads whose clients have left give theirs
-/// to others: a backend may take minutes to answer what nobody waits for.
+/// to others: a backend may take minutes for an answer that no client waits for.
 final class ReadPermits: Sendable {
     /// A read that has a permit.
     private struct Read {
@@ -20,7 +20,7 @@ final class ReadPermits: Sendable {
 
     /// - Parameters:
     ///   - count: the number of permits, all free at first.
-    ///   - checkedFrom: with so many reads, those whose clients have left are looked for.
+    ///   - checkedFrom: the number of reads from which on those are ended whose clients have left.
     init(_ count: Int, checkedFrom: Int) {
         permits = Permits(count)
         self.checkedFrom = checkedFrom

@@ -66,8 +66,8 @@ extension TablesRoutes {
     ///    answer is that of a conflict.
     /// 3. If the item has no open operation, the backend has the write. The answer shows the item's row.
     /// 4. If the operation is a conflict or refused, and consists of this write alone, it is withdrawn
-    ///    (``Store/withdraw(_:)``). The answer is the backend's. It is the same for a write that changed
-    ///    nothing because the operation has its change already, as a repeated one; then the operation stays.
+    ///    (``Store/withdraw(_:)``). The answer is the backend's. If the write changed nothing because the
+    ///    operation of an earlier write has its change, the answer is the same and the operation stays.
     /// 5. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
     ///    that of a local write, with the item's state.
     func writeThrough(

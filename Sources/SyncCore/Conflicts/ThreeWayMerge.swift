@@ -3,8 +3,8 @@ import TablesProtocol
 /// A three-way merge, column by column: base, local change and the server's newer row. Push, rebase and the
 /// list of conflicts all use it.
 ///
-/// Values are compared as JSON values, dates as instants. A change that only writes the base's date in another
-/// way is still a change: it is left to send unless the server has that text. An absent column equals null.
+/// Values are compared as JSON values, dates as instants. A change that only gives the base's date another
+/// text is still a change: it stays to be sent unless the server has that text. An absent column equals null.
 struct ThreeWayMerge: Sendable, Hashable {
     /// My changes that differ from the server's row.
     let rest: Columns

@@ -55,7 +55,7 @@ struct DecisionUndo {
         }
         let before = row
         var mine = point.mine
-        let since = row.visible?.changedNames(from: entry.after ?? Columns()) ?? []
+        let since = row.visible?.writtenNames(from: entry.after ?? Columns()) ?? []
         for name in since { mine[name] = row.columns[name] ?? .null }
         row.columns = mine
         row.deleted = point.mineDeleted
@@ -162,9 +162,7 @@ struct DecisionUndo {
         var row = ItemRow(new: point.operation.itemID, tableID: table.id)
         row.columns = point.server.columns ?? Columns()
         row.deleted = !point.server.isLive
-        row.serverVersion = point.server.version
-        row.serverUpdatedAt = point.server.updatedAt
-        row.serverDeleted = point.server.isDeleted
+        row.takeServerProperties(point.server)
         row.createdAt = transaction.now.milliseconds
         return row
     }
@@ -215,14 +213,6 @@ struct DecisionUndo {
     }
 }
 
-extension ServerSide {
-    /// The backend's row of an item without local changes.
-    fileprivate init(knownOf row: ItemRow) {
-        self.init(shadowOf: row)
-        columns = row.known
-    }
-}
-
 extension UndoPoint {
     /// The item's local columns before the decision, with those that were changed after it. The operation's
     /// own columns stay.
@@ -243,7 +233,7 @@ extension UndoPoint {
         guard entry.kind == .resolved, server.isDeleted, let deleted = server.columns,
             let after = entry.after
         else { return false }
-        return !after.changedNames(from: deleted).isEmpty
+        return !after.writtenNames(from: deleted).isEmpty
     }
 
     /// Whether the decision of the entry was to send something.

@@ -129,7 +129,7 @@ struct WriteUndo {
     /// Sets the columns of a restored item to their values before the delete, where the backend's differ.
     private func restoreColumns(of restored: ItemEdit, _ table: TableRecord) throws {
         guard let row = try items.row(table, exactly: restored.row.id) else { return }
-        let names = restored.columns.changedNames(from: row.columns)
+        let names = restored.columns.writtenNames(from: row.columns)
         let columns = Columns(names.map { Columns.Column($0, restored.columns[$0] ?? .null) })
         guard !columns.isEmpty else { return }
         var write = restored.write
@@ -200,10 +200,15 @@ struct UndoneColumns {
             action = .restore(before)
         case (let before?, let now?):
             guard let after = change.after else { return nil }
-            let names = before.changedNames(from: after)
+            // A date that was only written in another way is set back if it is still written so.
             let set = Columns(
-                names.map { Columns.Column($0, before[$0] ?? .null) }
-                    .filter { !now.value($0.name).isSame(as: $0.value) })
+                before.writtenNames(from: after).map { Columns.Column($0, before[$0] ?? .null) }
+                    .filter {
+                        let (written, present) = (after.value($0.name), now.value($0.name))
+                        return written.isSame(as: $0.value)
+                            ? present.isSame(as: written, dates: .digitsAndOffset)
+                            : !present.isSame(as: $0.value)
+                    })
             if set.isEmpty { return nil }
             action = .set(set)
             changedSince = Self.changed(

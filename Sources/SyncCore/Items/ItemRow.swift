@@ -112,6 +112,14 @@ struct ItemRow {
         (serverDeleted, settledAt) = (false, 0)
     }
 
+    /// Takes the backend's own properties of its row. `createdAt` stays where the answer had none.
+    mutating func takeServerProperties(_ server: ServerSide) {
+        serverVersion = server.version
+        serverUpdatedAt = server.updatedAt
+        serverCreatedAt = server.createdAtText ?? serverCreatedAt
+        serverDeleted = server.isDeleted
+    }
+
     /// Becomes what was last known of the backend: the item has no open operation any more.
     mutating func takeShadow() {
         pending = nil

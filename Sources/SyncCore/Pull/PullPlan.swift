@@ -50,7 +50,7 @@ struct PullPlan: Sendable {
     private(set) var isUnsorted: Bool
     /// Whether the times of the last page went back, so that the page is requested once more.
     private var isOrderDoubted = false
-    /// Whether an element came of which no id can be read: it may be any row.
+    /// Whether the pull got an element whose id cannot be read: it may be any row.
     private(set) var hasNamelessRows = false
 
     /// The last row received.

@@ -123,8 +123,8 @@ struct PullTokens {
 extension PullToken {
     /// Advances the token to the latest row. It never goes back, although the first pages overlap.
     ///
-    /// A row with a time after the beginning of the pull does not advance it: if that time is yet to come,
-    /// all changes until then would be missed. The row comes again in each pull that begins before its time.
+    /// A row more than ``SyncLimits/futureSeconds`` after the beginning of the pull does not advance it:
+    /// all changes before that time would be missed. The row comes again in each pull until its time.
     /// - Parameter begunAt: when the pull began, by the clock that gives rows their times.
     mutating func advance(to rows: some Sequence<ListElement>, begunAt: Instant) {
         let latest = begunAt.advanced(by: .seconds(SyncLimits.futureSeconds))

@@ -66,10 +66,7 @@ struct PulledRows {
         let before = row
         if row.pending != nil, !transaction.has(.pullOverwrites) {
             row.shadow = server.columns
-            row.serverVersion = server.version
-            row.serverUpdatedAt = server.updatedAt
-            row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
-            row.serverDeleted = server.isDeleted
+            row.takeServerProperties(server)
             try items.save(&row)
             try renewConflict(of: row)
             return .shadowed
@@ -93,10 +90,7 @@ struct PulledRows {
     }
 
     private func take(_ server: ServerSide, _ row: inout ItemRow) {
-        row.serverVersion = server.version
-        row.serverUpdatedAt = server.updatedAt
-        row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
-        row.serverDeleted = server.isDeleted
+        row.takeServerProperties(server)
         row.columns = server.columns ?? row.columns
         row.deleted = server.isDeleted
         row.createdAt = row.createdAt ?? server.createdAt?.milliseconds

@@ -25,7 +25,7 @@ struct AnsweredRow {
         return generation == .datasync && lacksSentColumn
     }
 
-    /// The row as it is now; nil if an answer to the question for it does not show it.
+    /// The row as it is now, from the answer to the read; nil if that answer does not show it.
     func presentRow(in answer: RemoteAnswer) -> RemoteRow? {
         guard case .rows(let page) = answer else { return nil }
         return page.rows.first { $0.id == row.id }
@@ -38,8 +38,8 @@ struct AnsweredRow {
     }
 
     /// The decision if the row could not be read. If the backend was not reached, or is not available now,
-    /// the row is read again later. After any other answer its answer of success is all that is known: a
-    /// backend whose reads fail must not hold the item.
+    /// the row is read again later. After any other answer the answer of success counts: a backend whose
+    /// reads fail must not hold the item.
     func decision(withoutRow answer: RemoteAnswer) -> PushDecision {
         switch answer {
         case .unavailable, .unreachable:

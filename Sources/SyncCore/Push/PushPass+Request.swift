@@ -60,8 +60,11 @@ extension PushPass {
             refusedProtocolVersion: exchange.answer.isOtherVersion)
     }
 
-    /// Judges the answer: of an insert whose id the backend assigns and that may have been applied by the
-    /// rows that came since, of an operation whose row is read first by that row, else by itself.
+    /// Judges the first answer.
+    ///
+    /// 1. An insert whose id the backend assigns, and that may have been applied, is judged by the new rows.
+    /// 2. An operation whose row is read first is judged by that row.
+    /// 3. Any other answer is judged by itself.
     private func firstDecision(
         _ answer: RemoteAnswer, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord
@@ -100,8 +103,8 @@ extension PushPass {
         return decision
     }
 
-    /// Reads the row that a change was answered with. With the version of the answer it is our own write,
-    /// otherwise it may contain another writer's change.
+    /// Reads the row after an answer of success. If it has the version that the answer named, it is our own
+    /// write; otherwise it may contain another writer's change.
     private func read(
         _ answered: AnsweredRow, _ origin: RowOrigin, of operation: TableOperation
     ) async -> (PushDecision, RowOrigin) {

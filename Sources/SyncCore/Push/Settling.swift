@@ -212,10 +212,7 @@ struct Settling {
         let server = try tables.side(remote, in: table)
         try wait(&operation, .conflict, reason, nil, maybeApplied: false)
         row.shadow = server.columns
-        row.serverVersion = server.version
-        row.serverUpdatedAt = server.updatedAt
-        row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
-        row.serverDeleted = server.isDeleted
+        row.takeServerProperties(server)
         row.settledAt = try counters.nextChange()
         try items.save(&row)
         try history.record(

@@ -77,7 +77,7 @@ public struct WrittenOperation: Sendable, Hashable {
 }
 
 /// The outcome of a local write. The first four are on disk when they are returned. They have the operation
-/// that contains the change; it is nil if the write changed nothing and the item had no open operation.
+/// that contains the change; it is nil if the write changed nothing and no open operation has its change.
 public enum WriteOutcome: Sendable, Hashable {
     case inserted(Item, WrittenOperation?)
     case updated(Item, WrittenOperation?)

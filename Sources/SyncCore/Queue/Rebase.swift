@@ -77,10 +77,7 @@ struct Rebase {
             }
             judge.advance(past: operation)
         }
-        row.serverVersion = server.version
-        row.serverUpdatedAt = server.updatedAt
-        row.serverCreatedAt = server.createdAtText ?? row.serverCreatedAt
-        row.serverDeleted = server.isDeleted
+        row.takeServerProperties(server)
         row.createdAt = row.createdAt ?? server.createdAt?.milliseconds
         row.pending = kept.first?.seq
         row.shadow = kept.isEmpty ? nil : server.columns
@@ -212,15 +209,5 @@ struct Rebase {
         let change: OperationKind = operation.kind == .replace ? .replace : .update
         if server.isDeleted { return differs ? [.undelete, change] : [.undelete] }
         return differs ? [change] : []
-    }
-}
-
-extension TableOperation {
-    /// Becomes a conflict, which a person has to decide.
-    mutating func becomeConflict(_ reason: String) {
-        state = .conflict
-        self.reason = reason
-        nextAttemptAt = nil
-        waitsFor = nil
     }
 }

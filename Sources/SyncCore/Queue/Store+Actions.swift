@@ -36,63 +36,8 @@ extension Store {
         }
     }
 
-    /// Applies one decision to every matching conflict, in transactions of at most
-    /// ``StoreLimits/groupWrites`` operations. Conflicts for which the decision is impossible, such as the
-    /// merge of a delete, stay and are counted.
-    /// - Parameter filter: its states are ignored.
-    public func resolveAll(
-        _ filter: OperationFilter, _ resolution: Resolution, dryRun: Bool
-    ) async throws(StoreError) -> BulkOutcome {
-        var conflicts = filter
-        conflicts.states = [.conflict]
-        return try await each(conflicts, dryRun: dryRun) { transaction, id in
-            guard let revision = try transaction.queue.operation(id: id)?.revision else {
-                return .notFound
-            }
-            return try Resolving(transaction: transaction).resolve(
-                id, revision: revision, resolution)
-        }
-    }
-
     /// Undoes an entry of history by a new write.
     public func undo(_ entry: Int64) async throws(StoreError) -> ActionOutcome {
         try await write { try EntryUndo(transaction: $0).undo(entry) }
-    }
-
-    /// Applies an action to every matching operation, in transactions of at most
-    /// ``StoreLimits/groupWrites`` operations. The latest go first, so that a successor is discarded before
-    /// its predecessor.
-    public func bulk(
-        _ action: BulkAction, _ filter: OperationFilter, dryRun: Bool
-    ) async throws(StoreError) -> BulkOutcome {
-        try await each(filter, dryRun: dryRun) { transaction, id in
-            switch action {
-            case .retry: try OperationActions(transaction: transaction).retry(id, revision: nil)
-            case .discard: try Discarding(transaction: transaction).discard(id, revision: nil)
-            }
-        }
-    }
-
-    private func each(
-        _ filter: OperationFilter, dryRun: Bool,
-        _ act: @escaping @Sendable (Transaction, OperationID) throws -> ActionOutcome
-    ) async throws(StoreError) -> BulkOutcome {
-        let ids = try await read { try OperationLists(transaction: $0).ids(filter) }
-        var outcome = BulkOutcome(matched: ids.count, done: 0, refused: 0)
-        if dryRun { return outcome }
-        var rest = ids[...]
-        while !rest.isEmpty {
-            let batch = rest.prefix(StoreLimits.groupWrites)
-            rest = rest.dropFirst(batch.count)
-            let done = try await write { transaction in
-                try batch.count(where: { id in
-                    if case .done = try act(transaction, id) { return true }
-                    return false
-                })
-            }
-            outcome.done += done
-            outcome.refused += batch.count - done
-        }
-        return outcome
     }
 }

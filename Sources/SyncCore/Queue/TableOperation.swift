@@ -54,8 +54,8 @@ struct TableOperation: Sendable, Hashable {
     /// Whether it is an insert whose id the backend assigns.
     var isAssigned: Bool { kind == .insert && itemID.kind == .integer }
 
-    /// Whether the backend's highest id is asked for before it is sent. Until a request may have reached the
-    /// backend, every row that is there is another insert's, also one that came since an earlier attempt.
+    /// Whether the backend's highest id is asked for before the insert is sent. Until a request may have
+    /// reached the backend, every row there is another insert's, also a row newer than an earlier attempt.
     var needsHighestID: Bool {
         isAssigned && (highestID == nil || !maybeApplied && !mayArriveLate)
     }
@@ -181,5 +181,15 @@ extension TableOperation {
             lastAttemptAt: lastAttemptAt, nextAttemptAt: nextAttemptAt, closedAt: closedAt,
             lastStatus: lastStatus, lastError: lastError, changedColumns: changedColumns,
             title: title)
+    }
+}
+
+extension TableOperation {
+    /// Becomes a conflict, which a person has to decide.
+    mutating func becomeConflict(_ reason: String) {
+        state = .conflict
+        self.reason = reason
+        nextAttemptAt = nil
+        waitsFor = nil
     }
 }

@@ -82,11 +82,11 @@ struct Restoration {
     ///    sent. A new item of an integer table is looked for above the highest id known here.
     /// 2. Rows that the backend has deleted since are in the backup as they were: without pull tokens the
     ///    first pull compares every row.
-    /// 3. Clients with stores of their own may hold stamps that are yet to come here: every row gets
-    ///    a new one, in the old order, so that they take it again.
-    /// 4. They may also hold provisional ids that are yet to come here: the next ones begin below the
-    ///    seconds since 1970, which are more than a store gives, and which clients with numbers of 32 bits
-    ///    can hold until 2038.
+    /// 3. Clients with stores of their own may hold later stamps than the backup: every row gets a new one,
+    ///    in the old order, so that they take it again.
+    /// 4. They may also hold provisional ids that the backup does not know: the next ones begin below the
+    ///    negative number of seconds since 1970. A store gives fewer ids than that, and clients with numbers
+    ///    of 32 bits can hold them until 2038.
     /// - Parameter replaced: what the store has given to clients that the backup replaces.
     func noteRestored(replacing replaced: CounterFloor) throws {
         try transaction.run("DELETE FROM tokens")

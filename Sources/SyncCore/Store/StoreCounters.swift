@@ -13,15 +13,15 @@ final class DeferredCounters {
     var changes: Int64?
 }
 
-/// How far a store has come with the numbers that clients get. Clients keep them longer than the store: one
-/// that was given is not given again after a table was removed or a backup took the store's place.
+/// The limits beyond which a store gives new numbers to clients. Clients may keep a number longer than the
+/// store: it is not given again after its table was removed or a backup replaced the store.
 struct CounterFloor: Sendable, Hashable {
     /// The largest stamp given.
     let stamp: Int64
     /// The next provisional id, below all that were given.
     let provisionalID: Int64
 
-    /// Makes a floor of numbers that a store can have given: others may stand in a file of another's making.
+    /// Makes a floor within the numbers that a store can give: a foreign file may have others.
     init(stamp: Int64 = 0, provisionalID: Int64 = -1) {
         self.stamp = min(max(stamp, 0), Instant.latest.milliseconds)
         self.provisionalID = max(min(provisionalID, -1), -StoreLimits.largestCount)
@@ -85,8 +85,8 @@ struct StoreCounters {
         return try removedFloor().joined(given ?? CounterFloor())
     }
 
-    /// What removed tables have given, and the store that a backup replaced: a new table may have the name of
-    /// one of theirs.
+    /// The floor of removed tables and of the store that a backup replaced. A new table may have the name of
+    /// one of these tables.
     private func removedFloor() throws -> CounterFloor {
         CounterFloor(
             stamp: try transaction.integer("SELECT value FROM meta WHERE key = 'removed_stamp'")

@@ -60,8 +60,7 @@ public enum StoreLimits {
     public static let indexesPerTable = 4
     /// Days without a list that asks for it after which a suggested index is forgotten.
     static let indexSuggestionDays = 14
-    /// The most halvings of a count at once. One more could shift all of its 63 bits away, and none is needed:
-    /// the count is 0 by then.
+    /// The most halvings of a count at once: fewer than its 63 bits, and more than any count needs to become 0.
     static let halvings: Int64 = 62
     /// Suggested indexes that are counted at once, of one store in memory and of one table on disk.
     static let indexSuggestions = 64

@@ -34,8 +34,8 @@ struct BackendCopier {
         self.isInUse = isInUse
     }
 
-    /// Whether a row is not on both sides as it is, has another owner than the one who was named, or has none
-    /// where it needs one.
+    /// Whether a row differs between the two sides, or has another owner than the named one, or lacks an
+    /// owner that it needs.
     var differs: Bool {
         tables.contains(where: \.differs) || report.hasOtherOwners || columns.hasRowsWithoutOwner
     }

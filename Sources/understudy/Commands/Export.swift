@@ -67,9 +67,9 @@ struct Export: AsyncParsableCommand {
         if let hint { options.tell(hint) }
     }
 
-    /// The line that names the stores with open operations, or of unknown content, which an export of a queue
-    /// leaves out because no identity was named; nil if there is none. The export is whole without the line,
-    /// so a failure to ask for the stores is a line as well.
+    /// The line that names the stores which an export without an identity leaves out, though they have open
+    /// operations or are not known; nil without such stores. If the stores cannot be asked for, the line says
+    /// so, and the export goes on.
     private static func otherQueues(
         _ client: OperatorClient, _ options: ClientOptions, _ parts: [Part]
     ) async -> String? {

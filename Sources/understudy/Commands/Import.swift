@@ -118,20 +118,24 @@ private struct CountedLines {
     private var counts: [String: Int64] = [:]
     /// Whether the last line of the last export was read.
     private(set) var isWhole = false
-    /// Whether a last line counts other lines than there are, or is missing before another export.
+    /// Whether the first line of an export was read, and not yet its last.
+    private var isOpen = false
+    /// Whether the count in a last line is wrong, or another export begins before a last line.
     private(set) var lacksLines = false
 
     mutating func take(_ line: JSONValue) {
         let type = line["type"]?.string ?? ""
         switch type {
         case "export":
-            if !counts.isEmpty { lacksLines = true }
+            if isOpen || !counts.isEmpty { lacksLines = true }
+            isOpen = true
             isWhole = false
         case "end":
             for (type, member) in Self.members {
                 if let said = line[member]?.integer, said != counts[type] ?? 0 { lacksLines = true }
             }
             counts = [:]
+            isOpen = false
             isWhole = true
         default: counts[type, default: 0] += 1
         }

@@ -2,8 +2,8 @@ import Backend
 import Proxy
 import TablesProtocol
 
-/// What the settings of the backend say about the columns of rows that move in. It counts the rows of which
-/// clients will not see all.
+/// Counts the moved rows that clients will not see, or whose columns they will not all see, by the settings
+/// of the backend.
 struct MovedColumns {
     /// Rows with columns that clients do not see.
     private struct Hidden {
@@ -11,12 +11,12 @@ struct MovedColumns {
         var names: Set<String> = []
     }
 
-    /// Which server the backend answers like.
+    /// The flavour of the backend.
     private let flavour: BackendFlavour
-    /// The columns that say whose rows they are, by the keys of their tables.
+    /// The columns with the owners of rows, by the keys of their tables.
     private let ownerColumns: [String: String]
     private var hidden: [String: Hidden] = [:]
-    /// How many rows of a table have no owner, though each user has rows of their own there.
+    /// The numbers of rows without an owner, by table, where each user has rows of their own.
     private var ownerless: [String: (rows: Int, column: String)] = [:]
 
     /// Reads the settings.
@@ -38,7 +38,7 @@ struct MovedColumns {
         }
     }
 
-    /// Counts a row that moved in, if the row here is as this one: of another one nothing is said.
+    /// Counts a row that moved in, unless the backend keeps another state of the row.
     /// - Parameter idKind: what the ids of its table are.
     mutating func add(
         _ row: MovedRow, of table: TableName, _ idKind: IDKind, _ outcome: MoveOutcome
@@ -86,12 +86,12 @@ struct MovedColumns {
     /// - Parameter advice: how rows without an owner get one, as the beginning of a sentence.
     func lines(advice: String) -> [String] {
         let columns = hidden.sorted { $0.key < $1.key }.map { table, found in
-            "\(table): \(Self.rows(found.rows)) columns that clients of the flavour \(flavour.rawValue) do not "
+            "\(table): \(Self.rowsHave(found.rows)) columns that clients of the flavour \(flavour.rawValue) do not "
                 + "see, since the server's own have these names: "
                 + "\(found.names.sorted().joined(separator: ", ")). They stay in the database."
         }
         let owners = ownerless.sorted { $0.key < $1.key }.map { table, found in
-            "\(table): \(Self.rows(found.rows)) no owner in \(found.column), so no user sees "
+            "\(table): \(Self.rowsHave(found.rows)) no owner in \(found.column), so no user sees "
                 + "\(found.rows == 1 ? "it" : "them"). \(advice), and name the user with --owner and "
                 + "--owned-table."
         }
@@ -99,7 +99,7 @@ struct MovedColumns {
     }
 
     /// Such as `1 row has`.
-    private static func rows(_ count: Int) -> String {
+    private static func rowsHave(_ count: Int) -> String {
         count == 1 ? "1 row has" : "\(count) rows have"
     }
 }

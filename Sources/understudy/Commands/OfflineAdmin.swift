@@ -17,7 +17,7 @@ struct OfflineAdmin: HTTPTransport {
     static let authority = "store"
 
     /// Opens the folder.
-    /// - Parameter sources: say which tables there are, and what is kept how long, as at a start.
+    /// - Parameter sources: the settings; those of the stores count, as at a start.
     /// - Throws: ``StartProblem`` when there is no store, a setting is wrong, or another process has the folder.
     static func open(
         _ folder: DataFolder, _ sources: Sources, log: Logger

@@ -52,7 +52,7 @@ struct Redaction: Sendable {
         return Self.withoutCredentials(text)
     }
 
-    private static let secret = "(kept secret)"
+    static let secret = "(kept secret)"
 
     /// Whether something of a text was left out.
     static func hides(in text: String) -> Bool { text.contains(secret) }

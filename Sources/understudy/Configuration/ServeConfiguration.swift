@@ -92,7 +92,7 @@ struct ServeConfiguration: Sendable {
         return proxy
     }
 
-    /// Reads what the stores are opened with: which tables there are, and what is kept how long.
+    /// Reads the settings of the stores: tables, disk budget, how long things are kept, `strict-sdk`.
     static func readStores(
         _ sources: Sources, into proxy: inout ProxyConfiguration
     ) throws(ConfigurationProblem) {

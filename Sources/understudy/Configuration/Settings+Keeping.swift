@@ -49,7 +49,7 @@ extension Settings {
             "Where these backups go; best on another disk.",
             standard: "backups in the data folder", example: "/var/backups/understudy")
     ) {
-        // A relative one would be another folder for each command that is run elsewhere.
+        // A relative path would mean another folder in each working directory.
         $0.hasPrefix("/") ? $0 : nil
     }
 

@@ -146,7 +146,7 @@ struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible 
         return "\(statement), but must be \(allowed).\(comment)"
     }
 
-    /// What is said where, without a password: such as `--sync is "never"`.
+    /// The place and its value, without a password, such as `--sync is "never"`.
     var statement: String { "\(place) is \"\(Self.withoutPassword(value))\"" }
 
     /// The text of one value without the user and password of an address. A password that has `/` in it, which
@@ -154,7 +154,7 @@ struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible 
     static func withoutPassword(_ text: String) -> String {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let mark = parts[1].lastIndex(of: "@") else { return text }
-        return "\(parts[0])://(kept secret)\(parts[1][mark...])"
+        return "\(parts[0])://\(Redaction.secret)\(parts[1][mark...])"
     }
 
     /// The problem as the reason of a failed start.

@@ -10,7 +10,7 @@ extension Doctor {
         var findings = stores.compactMap { store -> Finding? in
             guard let queue = store.contents?.ledger.queue else { return nil }
             var parts: [String] = []
-            // What is held of a user is a finding of its own below.
+            // The operations of users have findings of their own below.
             if queue.waiting > 0, !heldUsers.contains(store.identity) {
                 parts.append("\(queue.waiting) waiting")
             }
@@ -35,7 +35,7 @@ extension Doctor {
         return findings + usersFindings(running) + backupFindings(running)
     }
 
-    /// The findings on operations of users that are not being sent. Those whose client is away are one finding.
+    /// The findings on operations of users that are not being sent. Those of closed stores are one finding.
     private func usersFindings(_ running: RunningState) -> [Finding] {
         var findings = running.users.compactMap { user in
             user.held.map { held in
@@ -44,17 +44,18 @@ extension Doctor {
                     "See them with: understudy queue --identity \(user.identity)")
             }
         }
-        let away = running.users.filter { $0.held == nil }
-        if let first = away.first {
-            let names = away.prefix(Limits.shownRows).map { "\($0.identity) (\($0.operations))" }
-            let more = away.count > names.count ? " and \(away.count - names.count) more" : ""
+        let closed = running.users.filter { $0.held == nil }
+        if let first = closed.first {
+            let names = closed.prefix(Limits.shownRows).map { "\($0.identity) (\($0.operations))" }
+            let more = closed.count > names.count ? " and \(closed.count - names.count) more" : ""
             findings.append(
                 .warning(
                     "sync",
-                    "Operations wait for their user, whose token is not here: "
+                    "Operations of users wait in closed stores: "
                         + "\(names.joined(separator: ", "))\(more).",
-                    "They are sent when the user's client asks again. See them with: understudy queue "
-                        + "--identity \(first.identity)"))
+                    "The next sync sends them; those of a user whose token is not here, when the user's "
+                        + "client asks again. See them with: understudy queue --identity "
+                        + "\(first.identity)"))
         }
         return findings
     }

@@ -23,7 +23,7 @@ struct RunningState: Sendable, Hashable {
         let identity: String
         /// The number of operations.
         let operations: Int64
-        /// What holds them; nil where the store is closed: no token of the user is here.
+        /// What holds them; nil where the store is closed.
         let held: String?
     }
 
@@ -52,7 +52,7 @@ struct RunningState: Sendable, Hashable {
         return state
     }
 
-    /// The user of one row of `GET /identities`; nil if nothing of it is held.
+    /// The user of one row of `GET /identities`; nil if no operation of the user is held.
     private static func heldUser(_ row: JSONValue, _ client: OperatorClient) async -> User? {
         guard let identity = row["identity"]?.string, identity != Identity.anonymousKey else {
             return nil
@@ -60,7 +60,7 @@ struct RunningState: Sendable, Hashable {
         let forPerson = (row["conflicts"]?.integer ?? 0) + (row["quarantined"]?.integer ?? 0)
         let operations = (row["openOperations"]?.integer ?? 0) - forPerson
         guard operations > 0 else { return nil }
-        // A store is open while its user is here.
+        // What holds the operations of a closed store is not asked: only a few stores are open at once.
         guard row["state"]?.string == "open" else {
             return User(identity: identity, operations: operations, held: nil)
         }
@@ -68,9 +68,9 @@ struct RunningState: Sendable, Hashable {
         return User(identity: identity, operations: operations, held: held)
     }
 
-    /// Its settings that say what is examined, as flags, except those that a command has itself. A relative
-    /// path is left out, since it begins at the folder in which that Understudy was started, and so is an
-    /// address whose password is not shown.
+    /// The settings of the running Understudy that the checks need, as flags, without those that the command
+    /// has itself. A relative path is left out, since it begins at another working directory. An address
+    /// with a hidden password is left out too.
     func flags(missingIn sources: Sources) -> [String: [String]] {
         var flags: [String: [String]] = [:]
         for setting in ServeSetting.all

@@ -3,13 +3,13 @@ import Proxy
 
 /// A file, pipe or terminal that is open for writing.
 struct OpenDescriptor {
-    /// The number of the open file. Somebody else closes it.
+    /// The number of the open file. This type does not close it.
     let number: CInt
     /// Its name in messages, such as `standard output`.
     let name: String
 
-    /// Writes all bytes. If the call is interrupted it goes on, and if a pipe is full it waits until there is
-    /// room.
+    /// Writes all bytes. If the call is interrupted it goes on, and if a pipe is full it waits until the
+    /// reader has taken some bytes.
     /// - Throws: the failure of the system, such as a full disk. Some of the bytes may be written then.
     func write(_ bytes: [UInt8]) throws(FileFailure) {
         var rest = bytes[...]

@@ -79,8 +79,8 @@ extension ThisProcess {
     /// Ends the process at once.
     static func end(_ code: CInt) -> Never { exit(code) }
 
-    /// Writes all of a text to standard output. If it cannot be written, ends the process with exit code 1: what
-    /// follows would look whole without it. A reader that is gone, such as `head`, wants no more.
+    /// Writes all of a text to standard output. If that fails, ends the process with exit code 1, so that
+    /// output with a gap does not look whole. A reader that is gone, such as `head`, is no failure.
     private static func writeOutput(_ text: String) {
         let output = OpenDescriptor(number: STDOUT_FILENO, name: "standard output")
         do {
@@ -94,15 +94,7 @@ extension ThisProcess {
 
     /// Writes a text to standard error. What cannot be written is lost: there is no other place to say so.
     private static func writeError(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            // write reads at most as many bytes as the slice has.
-            let count = unsafe rest.withUnsafeBufferPointer { bytes in
-                unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-            }
-            if count <= 0 { return }
-            rest = rest.dropFirst(count)
-        }
+        try? OpenDescriptor(number: STDERR_FILENO, name: "standard error").write(Array(text.utf8))
     }
 
     /// The current folder.

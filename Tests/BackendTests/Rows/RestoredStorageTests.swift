@@ -110,7 +110,7 @@ struct KeptStorage: Sendable, CustomTestStringConvertible {
             options.tables[table.name] = TableOptions(idKind: .integer)
             _ = try Client(on: table.storage, options)
         }
-        // What an earlier program did without a word.
+        // Earlier programs changed the kind of the ids without an error.
         try table.storage.declare(table.name, TableOptions())
         try start()
         #expect(try table.storage.table(table.name)?.options.idKind == .integer)

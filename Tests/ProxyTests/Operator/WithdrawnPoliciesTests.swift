@@ -86,7 +86,7 @@ struct WithdrawnPoliciesTests {
             let set = try await test.ask(
                 "PATCH", "/tables/todoitem?identity=ana", #"{"conflictPolicy":"merge"}"#)
             #expect(set.status == 200)
-            // The anonymous store says nothing of a table in another one.
+            // A policy that is set in the anonymous store changes no other store.
             let anonymous = try await test.ask(
                 "PATCH", "/tables/notes?identity=anonymous", #"{"conflictPolicy":"client"}"#)
             #expect(anonymous.status == 200)

@@ -128,7 +128,8 @@ extension AcceptanceScenarioTests {
         for id in ["a", "c"] { try await world.elsewhere("PATCH", id, #"{"text":"theirs"}"#) }
         let run = await world.engine.push()
         #expect(run.push?.conflicts == 2 && run.push?.applied == 1, "\(run)")
-        let outcome = try await world.store.resolveAll(OperationFilter(), .mine, dryRun: false)
+        let outcome = try await world.store.bulk(
+            .resolve(.mine), OperationFilter(), dryRun: false)
         #expect(outcome == BulkOutcome(matched: 2, done: 2, refused: 0))
         #expect(await world.engine.push().push?.applied == 2)
         for id in ["a", "b", "c"] {

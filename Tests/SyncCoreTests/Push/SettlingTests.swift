@@ -288,13 +288,13 @@ extension StoreFixture {
         try #require(try await store.read { try $0.queue.operation(seq: seq) })
     }
 
-    /// Item a in conflict: x changed by me, y by the backend, z by both.
+    /// An item in conflict: x changed by me, y by the backend, z by both.
     @discardableResult
-    func conflict() async throws -> TableOperation {
-        try await pull(remote("a", #"{"x":1,"y":1,"z":1}"#, version: "v1"))
-        try await update("a", #"{"x":2,"z":2}"#)
-        let theirs = try remote("a", #"{"x":1,"y":3,"z":3}"#, version: "v2")
+    func conflict(_ id: String = "a") async throws -> TableOperation {
+        try await pull(remote(id, #"{"x":1,"y":1,"z":1}"#, version: "v1"))
+        try await update(id, #"{"x":2,"z":2}"#)
+        let theirs = try remote(id, #"{"x":1,"y":3,"z":3}"#, version: "v2")
         try await push { _ in .conflict(server: theirs, reason: "Both changed z.") }
-        return try #require(try await chain("a").first)
+        return try #require(try await chain(id).first)
     }
 }

@@ -218,13 +218,13 @@ import Testing
     {
         let first = try await fixture.conflict()
         try await fixture.insert("other")
-        var outcome = try await store.resolveAll(
-            OperationFilter(table: "nothing"), .mine, dryRun: false)
+        var outcome = try await store.bulk(
+            .resolve(.mine), OperationFilter(table: "nothing"), dryRun: false)
         #expect(outcome == BulkOutcome(matched: 0, done: 0, refused: 0))
-        outcome = try await store.resolveAll(OperationFilter(), .server, dryRun: true)
+        outcome = try await store.bulk(.resolve(.server), OperationFilter(), dryRun: true)
         #expect(outcome == BulkOutcome(matched: 1, done: 0, refused: 0))
         #expect(try await store.conflict(first.id) != nil)
-        outcome = try await store.resolveAll(OperationFilter(), .server, dryRun: false)
+        outcome = try await store.bulk(.resolve(.server), OperationFilter(), dryRun: false)
         #expect(outcome == BulkOutcome(matched: 1, done: 1, refused: 0))
         #expect(try await store.conflict(first.id) == nil)
         let history = try await store.history(after: nil, limit: 9).items

@@ -34,6 +34,27 @@ import Testing
         #expect(again.done == 0 && again.refused == 3)
     }
 
+    @Test func `conflicts are decided part by part, and each part names its own`() async throws {
+        for id in ["a", "b", "c"] { _ = try await fixture.conflict(id) }
+        try await fixture.insert("other")
+        let mine = try await store.conflicts(after: nil, limit: 9).items
+        let decidedElsewhere = try #require(mine.first { $0.itemID == "a" })
+        let first = try await store.bulkPart(
+            .resolve(.server), OperationFilter(), after: nil, limit: 1)
+        #expect(first.done.count == 1 && first.refused == 0 && first.next != nil)
+        _ = try await store.resolve(
+            decidedElsewhere.id, revision: decidedElsewhere.revision, .mine)
+        let second = try await store.bulkPart(
+            .resolve(.server), OperationFilter(), after: first.next, limit: 9)
+        #expect(second.done.count == 1 && second.refused == 0 && second.next == nil)
+        #expect(!(first.done + second.done).contains(decidedElsewhere.id))
+        let undone = try await store.undoDecisions(first.done + second.done)
+        #expect(undone.done == 2 && undone.refused == 0)
+        #expect(
+            try await Set(store.conflicts(after: nil, limit: 9).items.map(\.itemID)) == ["b", "c"])
+        #expect(try await fixture.chain("a").map(\.state) == [.queued])
+    }
+
     @Test func `a window into the queue begins where it is asked to`() async throws {
         for number in 0..<9 {
             try await fixture.insert("i\(number)", #"{"text":"a_b \#(number)"}"#)

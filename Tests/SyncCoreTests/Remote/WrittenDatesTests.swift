@@ -97,4 +97,34 @@ import Testing
         #expect(chain.map(\.state) == [.queued] && chain.first?.payload?.text == Self.due)
         #expect(try await fixture.row("a")?.visible == Columns(stored: Self.due))
     }
+
+    @Test(arguments: [false, true])
+    func `undo sets another offset back, before it is sent and after`(isSent: Bool) async throws {
+        let fixture = try StoreFixture()
+        try await fixture.pull(fixture.remote("a", Self.there, version: "v1"))
+        try await fixture.update("a", Self.due)
+        if isSent {
+            let row = try fixture.remote("a", Self.due, version: "v22")
+            try await fixture.push { _ in .applied(row: row, RowOrigin(isOwnAnswer: true)) }
+        }
+        let entries = try await fixture.store.history(after: nil, limit: 9).items
+        _ = try await fixture.store.undo(try #require(entries.first { $0.kind == .write }).id)
+        #expect(try await fixture.row("a")?.visible == Columns(stored: Self.there))
+        #expect(try await fixture.chain("a").map(\.payload?.text) == (isSent ? [Self.there] : []))
+    }
+
+    @Test func `a decision that brings a row back with another offset is undone`() async throws {
+        let world = try World()
+        try await world.insert("a", Self.there)
+        _ = await world.engine.push()
+        try await world.elsewhere("DELETE", "a")
+        try await world.update("a", Self.due)
+        _ = await world.engine.push()
+        let found = try #require(try await world.store.conflicts(after: nil, limit: 9).items.first)
+        _ = try await world.store.resolve(found.id, revision: found.revision, .mine)
+        #expect(try await world.open().map(\.kind) == [.undelete, .update])
+        let entries = try await world.store.history(after: nil, limit: 9).items
+        _ = try await world.store.undo(try #require(entries.first { $0.kind == .resolved }).id)
+        #expect(try await world.open().map(\.state) == [.conflict])
+    }
 }
