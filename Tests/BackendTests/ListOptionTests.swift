@@ -21,6 +21,35 @@ import Testing
         return client
     }
 
+    @Test(arguments: BackendFlavour.allCases)
+    func `a read script with a parameter filters lists and look-ups by its column`(
+        flavour: BackendFlavour
+    ) throws {
+        var options = BackendOptions(flavour: flavour)
+        options.pageRows = 2
+        options.tables[try name] = TableOptions(readParameter: "region")
+        let client = try Client(options, fields: Client.fields(of: flavour))
+        for number in 1...6 {
+            let region = number % 2 == 0 ? "EU" : "US"
+            try client.send(
+                "POST", "/tables/t", #"{"id":"\#(number)","region":"\#(region)"}"#)
+        }
+        for (query, ids) in [
+            ("?region=EU&$skip=0", ["2", "4"]), ("?$skip=2&region=EU", ["6"]),
+            ("?region=US&$filter=id%20gt%20'1'", ["3", "5"]), ("?region=eu", []),
+            ("?other=EU", ["1", "2"]),
+        ] {
+            #expect(try client.send("GET", "/tables/t\(query)").ids == ids, "\(query)")
+        }
+        let count =
+            flavour == .toolkit || flavour == .datasync ? "$count=true" : "$inlinecount=allpages"
+        let counted = try client.send("GET", "/tables/t?region=EU&\(count)")
+        #expect(counted.json["count"]?.integer == 3)
+        #expect(try client.send("GET", "/tables/t/2?region=EU").status == 200)
+        #expect(try client.send("GET", "/tables/t/2?region=US").status == 404)
+        #expect(try client.send("GET", "/tables/t/2").status == 200)
+    }
+
     private static let four = (1...4).map { #"{"id":"\#($0)","n":\#($0)}"# }
 
     @Test(arguments: BackendFlavour.allCases)

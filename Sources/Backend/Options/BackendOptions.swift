@@ -136,12 +136,15 @@ public struct TableOptions: Sendable, Hashable {
     /// The column that holds the user's id, where tokens are verified and each user has items of their own;
     /// nil where all see all.
     public var ownerColumn: String?
+    /// The name of the query pair by which the table's read script filters: a read with `region=EU` sees only
+    /// rows whose column `region` is `EU`, and one without the pair sees all. Nil for no such script.
+    public var readParameter: String?
 
     /// A table; without arguments, one with text ids, soft delete and open to all.
     public init(
         softDelete: Bool = true, idKind: IDKind = .string, needsSignIn: Bool = false,
         columns: [Column] = [], disabled: Set<Operation> = [], signedIn: Set<Operation> = [],
-        ownerColumn: String? = nil
+        ownerColumn: String? = nil, readParameter: String? = nil
     ) {
         self.softDelete = softDelete
         self.idKind = idKind
@@ -150,6 +153,7 @@ public struct TableOptions: Sendable, Hashable {
         self.disabled = disabled
         self.signedIn = signedIn
         self.ownerColumn = ownerColumn
+        self.readParameter = readParameter
     }
 
     /// The options of a table unless they are set: one that deletes softly, but for good in the express

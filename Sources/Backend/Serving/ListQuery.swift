@@ -46,9 +46,11 @@ struct ListQuery {
     }
 
     /// Leaves only one user's items.
-    mutating func keepOnly(_ owner: Owner) {
-        keepOnly(
-            .binary(.equal, .column(.user(path: [owner.column])), .literal(.string(owner.user))))
+    mutating func keepOnly(_ owner: Owner) { keepOnly(owner.column, owner.user) }
+
+    /// Leaves only items with a text in a column.
+    mutating func keepOnly(_ column: String, _ text: String) {
+        keepOnly(.binary(.equal, .column(.user(path: [column])), .literal(.string(text))))
     }
 
     /// Leaves only one item.

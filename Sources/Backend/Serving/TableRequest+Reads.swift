@@ -16,6 +16,7 @@ extension TableRequest {
         }
         if let outcome = try unknownColumns(query, table) { return outcome }
         if let owner = try owner(in: table) { query.keepOnly(owner) }
+        if let (column, text) = scriptFilter(in: table) { query.keepOnly(column, text) }
         let wanted = min(query.top ?? .max, pageRows(query))
         var rows = rowQuery(name, query, limit: wanted + 1, includesDeleted: includesDeleted)
         rows.counts = query.count
@@ -46,6 +47,11 @@ extension TableRequest {
     func get(_ name: TableName, _ id: String) throws -> Outcome {
         guard let table = try readableTable(name) else { return .missing(id: id) }
         guard let row = try find(table, id) else { return .missing(id: id) }
+        if let (column, text) = scriptFilter(in: table),
+            row.columns[column]?.string?.utf8.elementsEqual(text.utf8) != true
+        {
+            return .missing(id: id)
+        }
         if profile.generation == .mobileServices, try !isSelected(row, table) {
             return .missing(id: id)
         }
@@ -65,6 +71,14 @@ extension TableRequest {
             }
         }
         return .found(row)
+    }
+
+    /// The column by which the table's read script filters, and the text that the request's pair has.
+    private func scriptFilter(in table: StoredTable) -> (column: String, text: String)? {
+        guard let name = options.table(table.name)?.readParameter,
+            let text = call.parameter(name)
+        else { return nil }
+        return (table.spelling(name), text)
     }
 
     /// Whether a read of one item answers it: the first generation's filter and columns count there too.
