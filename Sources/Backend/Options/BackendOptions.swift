@@ -124,6 +124,9 @@ public struct TableOptions: Sendable, Hashable {
     public var softDelete: Bool
     /// Text ids, or integers that the backend assigns.
     public var idKind: IDKind
+    /// Whether an integer id is given again when the row with it is gone and no row has a higher one, as SQLite
+    /// does without AUTOINCREMENT.
+    public var reusesIDs: Bool
     /// Whether a request without a token is answered 401. Each user who signed in with this backend
     /// then has items of their own, which the column `userId` tells apart; not in the express flavour.
     public var needsSignIn: Bool
@@ -142,12 +145,13 @@ public struct TableOptions: Sendable, Hashable {
 
     /// A table; without arguments, one with text ids, soft delete and open to all.
     public init(
-        softDelete: Bool = true, idKind: IDKind = .string, needsSignIn: Bool = false,
-        columns: [Column] = [], disabled: Set<Operation> = [], signedIn: Set<Operation> = [],
-        ownerColumn: String? = nil, readParameter: String? = nil
+        softDelete: Bool = true, idKind: IDKind = .string, reusesIDs: Bool = false,
+        needsSignIn: Bool = false, columns: [Column] = [], disabled: Set<Operation> = [],
+        signedIn: Set<Operation> = [], ownerColumn: String? = nil, readParameter: String? = nil
     ) {
         self.softDelete = softDelete
         self.idKind = idKind
+        self.reusesIDs = reusesIDs
         self.needsSignIn = needsSignIn
         self.columns = columns
         self.disabled = disabled

@@ -59,6 +59,18 @@ enum PostgreSQLItems {
         ).map(row)
     }
 
+    /// The highest id of a table with integer ids, tombstones too; 0 without rows.
+    static func highestNumber(
+        _ connection: PostgreSQLConnection, _ table: TableRecord
+    ) throws -> Int64 {
+        try connection.run(
+            """
+            SELECT coalesce(max(id::bigint), 0) FROM items
+            WHERE table_key = $1::bigint AND id ~ '^[0-9]{1,18}$'
+            """, [.integer(table.key)]
+        ).first?.integer(0) ?? 0
+    }
+
     /// Adds a row.
     static func insert(
         _ connection: PostgreSQLConnection, _ table: TableRecord, _ new: NewRow, _ id: String,

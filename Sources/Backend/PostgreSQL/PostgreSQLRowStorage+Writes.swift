@@ -9,6 +9,10 @@ extension PostgreSQLRowStorage {
         let insertion: Insertion? = try self.write(to: table, creating: options, write) {
             (writing: inout Writing) in
             guard writing.record.table.add(write.newColumns) else { return nil }
+            if row.reusesNumbers {
+                writing.record.lastNumber = try PostgreSQLItems.highestNumber(
+                    writing.connection, writing.record)
+            }
             var id = try row.id ?? writing.record.nextNumber()
             while let old = try PostgreSQLItems.find(writing.connection, table, id) {
                 guard row.id == nil else { return .exists(old) }

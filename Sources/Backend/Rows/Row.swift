@@ -20,6 +20,8 @@ package struct Row: Sendable, Hashable {
 package struct NewRow: Sendable {
     /// Its id; nil for the next number of a table with integer ids.
     var id: String?
+    /// Whether the next number is the one after the highest row's, and not after the last one given.
+    var reusesNumbers = false
     /// The user's columns.
     var columns: Columns
     /// Whether it is inserted as a deleted row.

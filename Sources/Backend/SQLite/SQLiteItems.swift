@@ -38,6 +38,14 @@ enum SQLiteItems {
             """, [table.key, id, limit], row)
     }
 
+    /// The highest id of a table with integer ids, tombstones too; 0 without rows.
+    static func highestNumber(_ connection: Connection, _ table: TableRecord) throws -> Int64 {
+        try connection.first(
+            "SELECT coalesce(max(CAST(id AS INTEGER)), 0) FROM items WHERE table_key = ?",
+            [table.key]
+        ) { $0[0] } ?? 0
+    }
+
     /// Adds a row.
     ///
     /// Its revision goes on from what was done to the same id before it was removed, so no version is given

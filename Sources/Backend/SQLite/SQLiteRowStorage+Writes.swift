@@ -9,6 +9,9 @@ extension SQLiteRowStorage {
         let insertion: Insertion? = try self.write(isKept: write.isKept) { connection in
             var record = try SQLiteTables.findOrMake(connection, table, options)
             guard record.table.add(write.newColumns) else { return nil }
+            if row.reusesNumbers {
+                record.lastNumber = try SQLiteItems.highestNumber(connection, record)
+            }
             var id = try row.id ?? record.nextNumber()
             while let old = try SQLiteItems.find(connection, record, id) {
                 guard row.id == nil else { return .exists(old) }

@@ -15,6 +15,7 @@ extension TableRequest {
         let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
         let columns = withDefaults(kept.columns, table)
         var row = NewRow(id: newID(sent, table), columns: columns, version: newVersion())
+        row.reusesNumbers = self.options.table(name)?.reusesIDs ?? false
         if profile.isNode, let version = sent.version {
             row.version = Base64.encoded(version.utf8)
         }

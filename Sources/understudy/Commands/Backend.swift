@@ -27,7 +27,9 @@ struct Backend: AsyncParsableCommand {
             --flavour express is azure-mobile-apps for Node in an application of its own: it has \
             only the tables that --table names, everything else is Express' page 404, pages have \
             1,000 rows, and tables delete for good. A token for a table with the word authenticated \
-            comes from POST /.auth/login/PROVIDER with {"access_token":"ANY NAME"}.
+            comes from POST /.auth/login/PROVIDER with {"access_token":"ANY NAME"}. A table with the \
+            words integer+reused-ids gives the id of its last row again when that row is gone, as SQLite \
+            does without AUTOINCREMENT.
 
               understudy backend --flavour express --table movies --table numbers:integer \
             --table secrets:authenticated+no-delete

@@ -18,6 +18,7 @@ struct BackendTable: Sendable, Hashable {
     enum Word: String, Sendable, Hashable, CaseIterable {
         case integer, hard, soft, authenticated, anonymous
         case perUser = "per-user"
+        case reusedIDs = "reused-ids"
         case noRead = "no-read"
         case noInsert = "no-insert"
         case noUpdate = "no-update"
@@ -53,6 +54,7 @@ struct BackendTable: Sendable, Hashable {
             }
         }
         if words.isSuperset(of: [.hard, .soft]) { return nil }
+        if words.contains(.reusedIDs), !words.contains(.integer) { return nil }
         if words.isSuperset(of: [.anonymous, .authenticated]) { return nil }
         if ownerColumn != nil, words.contains(.anonymous) || levels.values.contains(.anonymous) {
             return nil
@@ -101,6 +103,7 @@ struct BackendTable: Sendable, Hashable {
         for word in words {
             switch word {
             case .integer: table.idKind = .integer
+            case .reusedIDs: table.reusesIDs = true
             case .hard: table.softDelete = false
             case .soft: table.softDelete = true
             case .authenticated: table.needsSignIn = verified == nil

@@ -81,6 +81,27 @@ struct KeptStorage: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: StorageUnderTest.all)
+    func `a table may give the id of a removed row again, but no version`(
+        kind: StorageUnderTest
+    ) throws {
+        var options = BackendOptions()
+        options.tables[try #require(TableName("numbers"))] = TableOptions(
+            softDelete: false, idKind: .integer, reusesIDs: true)
+        let client = try Client(on: kind.open(), options)
+        let insert = { try client.send("POST", "/tables/numbers", #"{"text":"x"}"#).json }
+        let rows = try (1...10).map { _ in try insert() }
+        #expect(rows.map { $0["id"]?.integer } == Array(1...10))
+        #expect(try client.send("DELETE", "/tables/numbers/3").status == 204)
+        #expect(try insert()["id"]?.integer == 11)
+        for id in [10, 11] {
+            #expect(try client.send("DELETE", "/tables/numbers/\(id)").status == 204)
+        }
+        let again = try insert()
+        #expect(again["id"]?.integer == 10)
+        #expect(again["version"]?.string != rows[9]["version"]?.string)
+    }
+
+    @Test(arguments: StorageUnderTest.all)
     func `a backend whose settings say other ids than its items have does not start`(
         kind: StorageUnderTest
     ) throws {

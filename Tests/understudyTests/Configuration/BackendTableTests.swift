@@ -14,6 +14,10 @@ import Testing
         ("movies:hard", .node, TableOptions(softDelete: false)),
         ("n:integer", .express, TableOptions(softDelete: false, idKind: .integer)),
         (
+            "n:integer+reused-ids+hard", .node,
+            TableOptions(softDelete: false, idKind: .integer, reusesIDs: true)
+        ),
+        (
             "s:authenticated+no-delete+no-read", .express,
             TableOptions(softDelete: false, needsSignIn: true, disabled: [.delete, .read])
         ),
@@ -30,6 +34,7 @@ import Testing
 
     @Test(arguments: [
         "", "1st", "a b", "movies:", "movies:Integer", "movies:integer,soft", "movies:hard+soft",
+        "movies:reused-ids",
         "movies:integer+", ":integer", "movies=integer", "t:read=maybe", "t:reads=anonymous",
         "t:per-user=id", "t:per-user=", "t:anonymous+authenticated", "t:per-user+anonymous",
         "t:per-user+read=anonymous", "t:read=anonymous+read=disabled",
