@@ -5,9 +5,9 @@ import TablesProtocol
 extension Answerer {
     /// The `Link` field; nil when no page follows.
     func linkField(_ page: RowPage) -> String? {
-        switch profile.nextPage {
+        switch page.continuation == nil ? profile.nextPage : .link {
         case .link:
-            guard hasNext(page) else { return nil }
+            guard profile.generation != .datasync, hasNext(page) else { return nil }
             let target =
                 "\(call.request.path)?\(query(page) { Self.encoded($0, leaving: "$:/,") })"
             return "\(scheme)://\(authority)\(target); rel=next"
@@ -52,7 +52,11 @@ extension Answerer {
         var pairs = call.parameters
         let skip = String(page.skip + page.rows.count)
         if let top = page.top { set("$top", String(top - page.rows.count), in: &pairs) }
-        set("$skip", skip, in: &pairs)
+        if let continuation = page.continuation {
+            set(RowPage.continuationName, continuation, in: &pairs)
+        } else {
+            set("$skip", skip, in: &pairs)
+        }
         return pairs.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
     }
 

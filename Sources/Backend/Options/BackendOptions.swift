@@ -19,6 +19,15 @@ public struct BackendOptions: Sendable, Hashable {
         case none
     }
 
+    /// How a client pages through a list.
+    public enum Lists: Sendable, Hashable {
+        /// By `$orderby` and `$skip`.
+        case sorted
+        /// By the link of each page alone, which names the last row, in the order of ids. `$orderby`,
+        /// `$skip` and counting are answered 400, as for a table in Azure Table Storage.
+        case linked
+    }
+
     /// The form of versions.
     public enum Versions: String, Sendable, Hashable, CaseIterable {
         /// Base64 of a decimal counter of each row.
@@ -54,6 +63,8 @@ public struct BackendOptions: Sendable, Hashable {
     public var maxTop: Int?
     /// The rule for the next `updatedAt`.
     public var stamps: Stamps
+    /// How a client pages through a list.
+    public var lists: Lists
     /// The form of versions.
     public var versions: Versions
     /// The key that first generation clients must send; nil for none.
@@ -81,6 +92,7 @@ public struct BackendOptions: Sendable, Hashable {
         pageRows = nil
         maxTop = nil
         stamps = .increasing
+        lists = .sorted
         versions = .counter
         applicationKey = nil
         tokens = .any

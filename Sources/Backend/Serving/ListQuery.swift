@@ -6,6 +6,8 @@ struct ListQuery {
     private(set) var orderBy: [Ordering] = []
     private(set) var top: Int?
     private(set) var skip = 0
+    /// Whether a `$skip` came, even one of no rows.
+    private(set) var skips = false
     private(set) var select: [String]?
     private(set) var count = false
     /// A `$top` came that is no number: the Node server then gives all rows.
@@ -15,7 +17,8 @@ struct ListQuery {
     /// - Throws: the refusal that the server gives for an option that it cannot read.
     init(_ call: Call, _ profile: Profile) throws(Refusal) {
         top = try Self.number("$top", call, profile)
-        skip = max(try Self.number("$skip", call, profile) ?? 0, 0)
+        let skip = try Self.number("$skip", call, profile)
+        (skips, self.skip) = (skip != nil, max(skip ?? 0, 0))
         if let top, let maxTop = profile.maxTop, top > maxTop,
             profile.generation != .mobileServices
         {
@@ -56,6 +59,14 @@ struct ListQuery {
     /// Leaves only one item.
     mutating func keepOnly(id: Expression.Literal) {
         keepOnly(.binary(.equal, .column(.id), .literal(id)))
+    }
+
+    /// Leaves only the rows with later ids.
+    mutating func keepOnly(after id: Expression.Literal) {
+        let later = Expression.binary(.greaterThan, .column(.id), .literal(id))
+        var kept = filter ?? RowFilter()
+        kept.condition = kept.condition?.and(later) ?? later
+        filter = kept
     }
 
     /// Leaves only the rows of a scope, and lets the client's condition look at no other.

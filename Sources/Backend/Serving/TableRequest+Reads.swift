@@ -17,6 +17,7 @@ extension TableRequest {
         if let outcome = try unknownColumns(query, table) { return outcome }
         if let owner = try owner(in: table) { query.keepOnly(owner) }
         if let (column, text) = scriptFilter(in: table) { query.keepOnly(column, text) }
+        if options.lists == .linked { try continueList(&query, table) }
         let wanted = min(query.top ?? .max, pageRows(query))
         var rows = rowQuery(name, query, limit: wanted + 1, includesDeleted: includesDeleted)
         rows.counts = query.count
@@ -28,7 +29,24 @@ extension TableRequest {
                 rows: list.rows, count: list.count, skip: query.skip,
                 top: query.isUnlimited ? 0 : query.top,
                 select: query.select.map { Set($0.map { $0.lowercased() }) },
-                hasMore: hasMore))
+                hasMore: hasMore,
+                continuation: options.lists == .linked ? list.rows.last?.id : nil))
+    }
+
+    /// Continues a list after the row that the link of the page before names.
+    /// - Throws: the refusal of an option that such a list does not take.
+    private func continueList(_ query: inout ListQuery, _ table: StoredTable) throws(Refusal) {
+        if !query.orderBy.isEmpty || query.skips || query.count {
+            throw Refusal(
+                400, "The query specified in the URI is not supported by the storage.")
+        }
+        guard let last = call.parameter(RowPage.continuationName) else { return }
+        query.keepOnly(after: idLiteral(last, table))
+    }
+
+    private func idLiteral(_ id: String, _ table: StoredTable) -> Expression.Literal {
+        let number = table.options.idKind == .integer ? Int64(id) : nil
+        return number.map { .number(NumberLiteral($0)) } ?? .string(id)
     }
 
     /// A list's query as the storage takes it.
@@ -38,7 +56,8 @@ extension TableRequest {
         RowQuery(
             table: name, filter: query.filter, orderBy: query.orderBy,
             // Without an order the Node server gives rows as they were inserted, the others by id.
-            lastOrder: profile.isNode ? .insertion : .id, skip: query.skip, limit: limit,
+            lastOrder: profile.isNode && options.lists == .sorted ? .insertion : .id,
+            skip: query.skip, limit: limit,
             includesDeleted: includesDeleted, nulls: NullComparison(profile.generation),
             isExact: options.stamps == .subMillisecond, now: now)
     }
@@ -85,8 +104,7 @@ extension TableRequest {
     private func isSelected(_ row: Row, _ table: StoredTable) throws -> Bool {
         var query = try ListQuery(call, profile)
         if try unknownColumns(query, table) != nil { return false }
-        let number = table.options.idKind == .integer ? Int64(row.id) : nil
-        query.keepOnly(id: number.map { .number(NumberLiteral($0)) } ?? .string(row.id))
+        query.keepOnly(id: idLiteral(row.id, table))
         let list = rowQuery(table.name, query, limit: 1, includesDeleted: true)
         return try !storage.list(list).rows.isEmpty
     }

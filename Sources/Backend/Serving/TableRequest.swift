@@ -145,4 +145,9 @@ struct RowPage: Sendable {
     var select: Set<String>?
     /// Whether more rows match than skip and this page.
     var hasMore: Bool
+    /// The id in the link to the next page, where lists are paged by links alone.
+    var continuation: String?
+
+    /// The name of the link's pair for that id.
+    static let continuationName = "NextRowKey"
 }
