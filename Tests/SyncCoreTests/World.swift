@@ -164,6 +164,15 @@ final class World: Sendable {
             generation: .mobileApps, credential: .none, clock: clock)
     }
 
+    /// Pushes to a backend whose deleted rows cannot be read, so that it stays unknown how it deletes.
+    func pushWithoutLearning() async -> Run {
+        transport.decide { request, _ in
+            (request.head.path ?? "").contains("__includeDeleted") ? .notSent : nil
+        }
+        defer { transport.decide { _, _ in nil } }
+        return await engine.push()
+    }
+
     /// The requests sent, without the reads.
     var writes: [String] {
         transport.targets.filter { !$0.hasPrefix("GET") }.map {

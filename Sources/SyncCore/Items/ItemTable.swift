@@ -78,16 +78,6 @@ struct ItemTable {
         }
     }
 
-    /// Whether a row is known that the backend keeps although it is deleted: the table deletes softly.
-    /// False where the table deletes hard, or no such row was seen yet.
-    func isKnownToDeleteSoftly(_ table: TableRecord) throws -> Bool {
-        try transaction.integer(
-            """
-            SELECT 1 FROM items INDEXED BY items_tombstones
-              WHERE deleted = 1 AND server_deleted = 1 AND table_id = ? LIMIT 1
-            """, [table.id]) != nil
-    }
-
     /// Gives a changed row its stamp and version and writes it.
     ///
     /// Both are the store's own and change together, with what a client can see of the row: a push

@@ -33,15 +33,26 @@ struct TableRecord: Sendable, Hashable {
     var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     var preservesHistory: Bool
+    /// Written by ``TableRecords/learn(_:of:)`` alone.
+    var deletion: Deletion
     /// The built indexes.
     var indexes: [TableIndex]
+
+    /// What the backend does with a row that is deleted, as far as an answer has shown it.
+    enum Deletion: String, Sendable, Hashable {
+        case unknown
+        /// It keeps the row and marks it as deleted.
+        case soft
+        /// It has no such row any more.
+        case hard
+    }
 
     /// The columns in the order in which ``init(_:)`` reads them.
     static let select = """
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
           parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
-          is_unsorted FROM tables
+          is_unsorted, deletion FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -69,5 +80,6 @@ struct TableRecord: Sendable, Hashable {
         pageRows = (row[18] as Int64?).map { Int($0) }
         largestPageRows = (row[19] as Int64?).map { Int($0) }
         isUnsorted = row[20]
+        deletion = Deletion(rawValue: row[21]) ?? .unknown
     }
 }

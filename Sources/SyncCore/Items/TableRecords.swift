@@ -85,6 +85,23 @@ struct TableRecords {
         transaction.effects.changedTables = true
     }
 
+    /// Stores what the backend was seen to do with a deleted row. A row that it keeps outweighs one that it
+    /// does not have: an old tombstone may have been removed.
+    func learn(_ deletion: TableRecord.Deletion, of table: TableRecord) throws {
+        guard table.deletion != deletion, table.deletion != .soft else { return }
+        try transaction.run(
+            "UPDATE tables SET deletion = ? WHERE id = ? AND deletion <> 'soft'",
+            [deletion.rawValue, table.id])
+        transaction.effects.changedTables = true
+    }
+
+    /// Forgets what only the backend so far was seen to do.
+    func forgetHabits(of table: TableRecord) throws {
+        try forgetSharedColumns(of: table)
+        try transaction.run("UPDATE tables SET deletion = 'unknown' WHERE id = ?", [table.id])
+        transaction.effects.changedTables = true
+    }
+
     /// Renames columns to the table's spelling, and stores new names.
     /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
     func respell(
@@ -95,7 +112,7 @@ struct TableRecords {
     }
 
     /// Forgets which columns every row of the table has.
-    func forgetSharedColumns(of table: TableRecord) throws {
+    private func forgetSharedColumns(of table: TableRecord) throws {
         try learn(of: table) { $0.forgetShared() }
     }
 
@@ -117,11 +134,13 @@ struct TableRecords {
         return value
     }
 
-    /// The server's side of a row of the backend, in the table's spelling.
+    /// The server's side of a row of the backend, in the table's spelling. A deleted row shows that the table
+    /// deletes softly.
     func side(_ remote: RemoteRow?, in table: TableRecord) throws -> ServerSide {
         let columns = try remote.map {
             try respell($0.columns, in: table, shared: $0.sharesColumns)
         }
+        if remote?.isDeleted == true { try learn(.soft, of: table) }
         return ServerSide(remote, columns: columns)
     }
 

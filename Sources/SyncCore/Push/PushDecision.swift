@@ -135,4 +135,6 @@ struct RowOrigin: Sendable, Hashable {
     /// Whether the row answers our own insert or conditional request, so that it contains no other writer's
     /// change. A row that was read back may contain such changes.
     var isOwnAnswer = false
+    /// Whether the row was read after its delete, and the backend does not have it any more.
+    var isReadAsGone = false
 }

@@ -26,9 +26,11 @@ extension PushPass {
     /// 2. If the verdict asks for it, read the row back and judge that.
     /// 3. If an answer of success leaves out what the item's next change needs, read the row
     ///    (``AnsweredRow``). It becomes the server's row.
-    /// 4. Find out whether a failure is the link's. If it is, or if the next operation would get the same
+    /// 4. After a delete in a table of which it is not known yet, read whether the backend keeps the row as
+    ///    deleted.
+    /// 5. Find out whether a failure is the link's. If it is, or if the next operation would get the same
     ///    answer, nothing more is sent.
-    /// 5. Release the slot before the commit.
+    /// 6. Release the slot before the commit.
     func sendAndJudge(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord
@@ -49,6 +51,11 @@ extension PushPass {
             if answered.mustBeRead {
                 (decision, origin) = await read(answered, origin, of: operation)
             }
+        }
+        if case .applied(let row) = decision, operation.kind == .delete,
+            record.deletion == .unknown, row?.isDeleted != true, exchange.answer.isSuccess
+        {
+            (decision, origin) = await readDeleted(decision, origin, of: operation)
         }
         decision = withoutToken(decision, for: record.name)
         let failure = await attributeFailure(&decision, record.name)
@@ -116,6 +123,22 @@ extension PushPass {
         }
         let isOwn = origin.isOwnAnswer && answered.hasVersion(of: now)
         return (.applied(now), RowOrigin(isOwnAnswer: isOwn))
+    }
+
+    /// Reads the row that a delete has removed. A backend that deletes softly has it still, with a version for
+    /// an undelete. If it cannot be read, the next delete finds out.
+    private func readDeleted(
+        _ decision: PushDecision, _ origin: RowOrigin, of operation: TableOperation
+    ) async -> (PushDecision, RowOrigin) {
+        let (remote, table, id) = (remote(for: operation), operation.table, operation.itemID)
+        let list = await remote.list(table, .row(id))
+        guard case .rows(let page) = await remote.proof(list, of: id, in: table) else {
+            return (decision, origin)
+        }
+        var origin = origin
+        let row = page.rows.first { $0.id == id }
+        origin.isReadAsGone = row == nil
+        return row?.isDeleted == true ? (.applied(row), origin) : (decision, origin)
     }
 
     /// A decision, where there is no token: one table may require a sign-in that the other tables do not
@@ -258,6 +281,14 @@ extension RemoteAnswer {
     /// Whether the backend refuses the protocol version of the request.
     var isOtherVersion: Bool {
         if case .unusable(_, .otherVersion) = self { true } else { false }
+    }
+
+    /// 2xx to a write.
+    var isSuccess: Bool {
+        switch self {
+        case .row, .empty: true
+        default: false
+        }
     }
 
     /// Whether the answer is a list, which is how a row is read back.

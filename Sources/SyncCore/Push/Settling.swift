@@ -133,6 +133,7 @@ struct Settling {
         if operation.kind == .delete, successors.isEmpty {
             row.columns = row.shadow ?? row.columns
         }
+        if origin.isReadAsGone { try tables.learn(.hard, of: table) }
         if operation.kind == .delete {
             // Without a version the backend may have removed a newer row than the one that is known here.
             let known = origin.isOwnAnswer ? row.serverUpdatedAt : nil

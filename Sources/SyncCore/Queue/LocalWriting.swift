@@ -43,7 +43,7 @@ struct LocalWriting {
         if let found, !found.deleted || (chain.isEmpty && found.serverDeleted) {
             return .alreadyExists(found.item)
         }
-        if let found, try isTaken(by: chain, write, table) { return .alreadyExists(found.item) }
+        if let found, isTaken(by: chain, write, table) { return .alreadyExists(found.item) }
         if given != nil, let renamed = try liveItem(renamedFrom: id, in: table) {
             return .alreadyExists(renamed.item)
         }
@@ -67,9 +67,9 @@ struct LocalWriting {
     /// insert if the table deletes softly. If that is not known, the insert restores the item.
     private func isTaken(
         by chain: [TableOperation], _ write: LocalWrite, _ table: TableRecord
-    ) throws -> Bool {
+    ) -> Bool {
         guard write.actor.isClient, chain.last?.kind == .delete else { return false }
-        return try items.isKnownToDeleteSoftly(table)
+        return table.deletion == .soft
     }
 
     private func newID(in table: TableRecord, _ generation: Generation) throws -> ItemID {

@@ -51,7 +51,7 @@ struct BackendBinding {
         try remove(Self.generationKey)
         for table in try tables.all() {
             try tokens.remove(of: table, queryID: nil)
-            try tables.forgetSharedColumns(of: table)
+            try tables.forgetHabits(of: table)
         }
         try dueOperations.forgetTimes()
     }

@@ -88,5 +88,6 @@ extension Migrations {
         Step(version: 2, sql: String(decoding: PackageResources.Schema2_sql, as: UTF8.self)),
         Step(version: 3, sql: String(decoding: PackageResources.Schema3_sql, as: UTF8.self)),
         Step(version: 4, sql: String(decoding: PackageResources.Schema4_sql, as: UTF8.self)),
+        Step(version: 5, sql: String(decoding: PackageResources.Schema5_sql, as: UTF8.self)),
     ])
 }

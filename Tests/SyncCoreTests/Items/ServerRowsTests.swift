@@ -82,7 +82,7 @@ import Testing
             .map(\.updatedAt)
         for id in ["a", "b"] { try await world.delete(id) }
         #expect(try await Self.deletedSince(world).isEmpty)
-        #expect(await world.engine.push().state == .complete)
+        #expect(await world.pushWithoutLearning().state == .complete)
         let deleted = try await Self.deletedSince(world)
         #expect(deleted == ["a": stamps?[0], "b": stamps?[1]])
 

@@ -32,7 +32,7 @@ import Testing
         try await world.insert("a", #"{"text":"old","rank":1}"#)
         _ = await world.engine.push()
         try await world.delete("a")
-        _ = await world.engine.push()
+        _ = await world.pushWithoutLearning()
         try await world.insert("a", #"{"text":"new","note":"n"}"#)
         try await world.delete("a")
         guard case .undeleted(let item, _) = await world.write(.undelete(try ItemID("a"))) else {

@@ -9,15 +9,17 @@ import Testing
 /// A store of an earlier version, opened by a version with one more migration.
 @Suite struct MigrationsTests {
     private static let first = Migrations.present.steps
+    private static let present = first[first.count - 1].version
     private static let later = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 5, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
+                version: present + 1,
+                sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
         ])
     private static let broken = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 5,
+                version: present + 1,
                 sql: "CREATE TABLE colours (name TEXT) STRICT; DROP TABLE items; SELECT nonsense")
         ])
 
@@ -62,7 +64,7 @@ import Testing
         try Self.later.run(on: file)
         #expect(try rows(file) == before)
         #expect(try colours(file) == ["red"])
-        #expect(try version(of: file) == 5)
+        #expect(try version(of: file) == Self.present + 1)
     }
 
     @Test func `a failed migration leaves the file unchanged`() async throws {
@@ -72,7 +74,7 @@ import Testing
         let before = try rows(file)
         #expect(throws: DatabaseError.self) { try Self.broken.run(on: file) }
         #expect(try rows(file) == before)
-        #expect(try version(of: file) == 4)
+        #expect(try version(of: file) == Self.present)
     }
 
     @Test func `a file of a newer version is refused and left unchanged`() async throws {
@@ -106,6 +108,30 @@ import Testing
             ids: StoreFixture.SeededIDs(1), workers: 1)
         #expect(
             try await store.read { try $0.tables.all().map(\.isUnsorted) } == [true, false, false])
+    }
+
+    @Test func `a table of which version 4 has the backend's deleted rows deletes softly`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 4)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tables(id, name, name_key) VALUES (1, 'a', 'a'), (2, 'b', 'b');
+                    INSERT INTO items(table_id, id, columns, stamp, version, deleted, server_deleted)
+                      VALUES (1, 'x', '{}', 1, 'v', 1, 1), (2, 'x', '{}', 2, 'w', 1, 0)
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        #expect(
+            try await store.read { try $0.tables.all().map(\.deletion) } == [.soft, .unknown])
     }
 
     @Test func `a store of version 1 is opened with what it has`() async throws {
