@@ -4,6 +4,8 @@ package enum StorageLimits {
     package static let waitingEntries = 10_000
     /// Entries in one transaction.
     package static let groupEntries = 500
+    /// Milliseconds after which a transaction takes no further entry: those that wait get a commit sooner.
+    package static let groupMilliseconds = 100
     /// Answers of a group that take time, from which on a thread of its own gives them.
     static let answersApart = 4
     /// Memory in which the writer keeps pages, in KiB.

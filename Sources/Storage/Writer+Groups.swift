@@ -4,7 +4,8 @@ import Synchronization
 //
 // 1. An entry waits; the first one to wait puts the committer into the connection's queue.
 // 2. The committer takes all that wait as one group: one transaction, a savepoint each, one fsync.
-// 3. What arrives while it works on them joins them, up to a bound.
+// 3. What arrives while it works on them joins them, up to a bound of entries and of time. An entry that
+//    takes long leaves those behind it to the next group.
 // 4. It answers the group, then queues up again behind the other transactions. Where many answers take
 //    time, a thread of its own gives them while the next group is made.
 // 5. A group that goes beyond the budget is tried once more after the owner removed rows. If that is not
@@ -141,14 +142,19 @@ extension Writer {
         }
     }
 
-    /// Makes each entry of a group, and of those that arrive meanwhile.
+    /// Makes each entry of a group, and of those that arrive meanwhile. If that takes long, the entries that
+    /// are left wait again, before later ones.
     private func make(
         _ group: inout [Entry], _ unit: inout Unit, _ connection: Connection
     ) throws -> [Answer] {
         var answers: [Answer] = []
         while answers.count < group.count {
             answers.append(try makeAlone(group[answers.count], unit, connection))
-            if answers.count == group.count {
+            if owner.isLong(unit) {
+                let rest = Array(group[answers.count...])
+                group.removeLast(rest.count)
+                waiting.withLock { $0.putBack(rest) }
+            } else if answers.count == group.count {
                 group += waiting.withLock { $0.takeMore(for: answers.count) }
                 owner.refresh(&unit)
             }

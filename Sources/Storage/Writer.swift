@@ -240,6 +240,8 @@ package protocol WriterOwner<Unit>: Sendable {
     func begin(on connection: Connection) -> Unit
     /// More entries join the transaction: nothing of them may look older than its request.
     func refresh(_ unit: inout Unit)
+    /// Whether a transaction has taken ``StorageLimits/groupMilliseconds``.
+    func isLong(_ unit: Unit) -> Bool
     /// This moment, to go back to it.
     func mark(_ unit: Unit) -> Mark
     /// Takes what a unit has kept in memory since a moment out again: its writes were rolled back.

@@ -63,6 +63,8 @@ final class NumbersOwner: WriterOwner {
 
     /// The numbers of each commit that wrote any.
     let commits = Mutex<[[Int]]>([])
+    /// The numbers after which a transaction counts as long.
+    let longAfter = Mutex(Int.max)
     private let time = Mutex(0)
 
     struct Unit {
@@ -81,6 +83,7 @@ final class NumbersOwner: WriterOwner {
 
     func begin(on connection: Connection) -> Unit { Unit(db: connection, now: tick()) }
     func refresh(_ unit: inout Unit) { unit.now = tick() }
+    func isLong(_ unit: Unit) -> Bool { longAfter.withLock { unit.kept.numbers.count >= $0 } }
     func mark(_ unit: Unit) -> Int { unit.kept.numbers.count }
     func rollBack(_ unit: Unit, to mark: Int) { unit.kept.numbers.removeSubrange(mark...) }
     func finish(_ unit: Unit) throws {}

@@ -37,6 +37,23 @@ import Testing
         #expect(try await file.numbers() == [0, 1, 2, 4])
     }
 
+    @Test
+    func `a transaction that takes long leaves the entries behind it to the next ones, in order`()
+        async throws
+    {
+        let file = try NumbersFile()
+        file.owner.longAfter.withLock { $0 = 2 }
+        let gate = DispatchSemaphore(value: 0)
+        let busy = Task.immediate { await file.writer.write { _ in gate.wait() } }
+        let entries = (0..<5).map { number in
+            Task.immediate { await file.writer.writeInGroup { try $0.put(number) } }
+        }
+        gate.signal()
+        _ = await busy.value
+        for entry in entries { try await entry.value.get() }
+        #expect(file.owner.commits.withLock { $0 } == [[0, 1], [2, 3], [4]])
+    }
+
     @Test func `an entry that joins a transaction has a later time than the first one`()
         async throws
     {

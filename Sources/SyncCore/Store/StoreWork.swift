@@ -48,10 +48,16 @@ final class StoreWork: WriterOwner {
     }
 
     func begin(on connection: Connection) -> Transaction {
-        transaction(connection, tables: catalog.writer)
+        let transaction = transaction(connection, tables: catalog.writer)
+        transaction.begunAt = clock.uptime()
+        return transaction
     }
 
     func refresh(_ transaction: inout Transaction) { transaction.now = clock.now() }
+
+    func isLong(_ transaction: Transaction) -> Bool {
+        clock.uptime() - transaction.begunAt >= .milliseconds(StorageLimits.groupMilliseconds)
+    }
 
     /// How much a transaction has kept in memory.
     struct Mark {

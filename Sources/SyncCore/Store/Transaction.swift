@@ -15,6 +15,8 @@ final class Transaction {
     let identity: String
     /// The time of the transaction: the same for everything in it, but for what joined it later.
     var now: Instant
+    /// The uptime at its beginning; zero for one that only reads.
+    var begunAt = Duration.zero
     let ids: any IDSource
     /// The tables as they are committed, where no other transaction commits; nil for a transaction that must
     /// look itself.
