@@ -97,12 +97,14 @@ extension ConflictDetail.Field {
         let differing = Set(
             mine.changedNames(from: base) + server.changedNames(from: base)
                 + mine.changedNames(from: server))
+        let (bases, mines) = (ColumnValues(base), ColumnValues(mine))
+        let servers = ColumnValues(server)
         var seen: Set<String> = []
         return [mine, server, base].flatMap(\.names)
             .filter { differing.contains($0) && seen.insert($0).inserted }
             .map { name in
                 ConflictDetail.Field(
-                    name: name, base: base[name], mine: mine[name], server: server[name],
+                    name: name, base: bases[name], mine: mines[name], server: servers[name],
                     overlaps: overlaps.contains(name))
             }
     }

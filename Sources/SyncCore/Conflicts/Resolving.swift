@@ -59,11 +59,16 @@ struct Resolving {
             try send(
                 proposed, &operation, &row, over: server, "Kept the merge.", before: row.visible)
         case .edited(let columns):
+            let respelled: Columns
+            switch try tables.respell(written: columns, in: table) {
+            case .refused(let sentence): return .refused(reason: sentence)
+            case .taken(let columns): respelled = columns
+            }
             var result = proposed ?? row.visible ?? server.columns ?? Columns()
             if transaction.has(.editedResultIsWholeRow) {
                 result = Columns(result.all.map { Columns.Column($0.name, .null) })
             }
-            result.merge(try tables.respell(columns, in: table))
+            result.merge(respelled)
             try send(result, &operation, &row, over: server, "Kept an edit.", before: row.visible)
         case .server:
             try discarding.giveUp(

@@ -27,13 +27,16 @@ struct ThreeWayMerge: Sendable, Hashable {
     init(base: Columns?, changes: Columns, theirs: Columns) {
         var rest: [Columns.Column] = []
         var overlaps: [String] = []
+        var theirValues = ColumnValues(theirs)
+        var baseValues = base.map { ColumnValues($0) }
         for column in changes.all {
-            let their = theirs.value(column.name)
-            let isRespelled = base?.value(column.name).isSame(as: column.value) ?? false
+            let their = theirValues.comparable(column.name)
+            let before = baseValues?.comparable(column.name)
+            let isRespelled = before?.isSame(as: column.value) ?? false
             let dates: DateSameness = isRespelled ? .digitsAndOffset : .instant
             if their.isSame(as: column.value, dates: dates) { continue }
             rest.append(column)
-            if let base, base.value(column.name).isSame(as: their) { continue }
+            if let before, before.isSame(as: their) { continue }
             overlaps.append(column.name)
         }
         self.rest = Columns(rest)
@@ -44,8 +47,7 @@ struct ThreeWayMerge: Sendable, Hashable {
     /// Merges two rows that started from the same base.
     init(base: Columns, mine: Columns, theirs: Columns) {
         let names = mine.writtenNames(from: base)
-        let changes = Columns(names.map { Columns.Column($0, mine[$0] ?? .null) })
-        self.init(base: base, changes: changes, theirs: theirs)
+        self.init(base: base, changes: mine.picking(names), theirs: theirs)
     }
 
     /// The server's row with all my changes. Columns that only the server changed keep the server's value.
@@ -57,8 +59,9 @@ struct ThreeWayMerge: Sendable, Hashable {
 
     /// The server's row with my value in each column that only I changed.
     var proposed: Columns {
+        let overlapping = Set(overlaps.map { ExactName($0) })
         var columns = theirs
-        columns.merge(Columns(rest.all.filter { !overlaps.contains($0.name) }))
+        columns.merge(Columns(rest.all.filter { !overlapping.contains(ExactName($0.name)) }))
         return columns
     }
 }
@@ -67,27 +70,27 @@ extension Columns {
     /// A column's value for comparison: null if the column is absent. A name that differs only in case
     /// matches if exactly one column has such a name.
     func value(_ name: String) -> JSONText {
-        if let value = self[name] { return value }
-        let key = ExactName(lowercasing: name)
-        let alike = all.filter { ExactName(lowercasing: $0.name) == key }
-        return alike.count == 1 ? alike[0].value : .null
+        var values = ColumnValues(self)
+        return values.comparable(name)
     }
 
     /// Whether every column of `sent` has the same value in this row.
     func holds(_ sent: Columns) -> Bool {
-        sent.all.allSatisfy { value($0.name).isSame(as: $0.value) }
+        var values = ColumnValues(self)
+        return sent.all.allSatisfy { values.comparable($0.name).isSame(as: $0.value) }
     }
 
     /// These columns in their order, each with its value's text in `others` where they have it.
     func written(as others: Columns) -> Columns {
         guard self != others else { return self }
-        let texts = Columns(others.all)
+        let texts = ColumnValues(others)
         return Columns(all.map { Columns.Column($0.name, texts[$0.name] ?? $0.value) })
     }
 
     /// These columns, plus the columns of `others` whose names are missing here.
     func filled(from others: Columns) -> Columns {
-        Columns(all + others.all.filter { self[$0.name] == nil })
+        let values = ColumnValues(self)
+        return Columns(all + others.all.filter { values[$0.name] == nil })
     }
 }
 

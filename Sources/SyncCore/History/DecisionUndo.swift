@@ -56,7 +56,7 @@ struct DecisionUndo {
         let before = row
         var mine = point.mine
         let since = row.visible?.writtenNames(from: entry.after ?? Columns()) ?? []
-        for name in since { mine[name] = row.columns[name] ?? .null }
+        mine.merge(row.columns.picking(since))
         row.columns = mine
         row.deleted = point.mineDeleted
         var reopened = point.operation
@@ -219,11 +219,12 @@ extension UndoPoint {
     /// - Parameter after: the row that the decision left; nil if it left none.
     fileprivate func localColumns(over row: ItemRow, since after: Columns?) -> Columns {
         guard operation.kind != .delete, let now = row.visible else { return mine }
-        var columns = mine
-        for name in now.changedNames(from: after ?? Columns())
-        where !operation.changedColumns.contains(name) {
-            columns[name] = now.value(name)
+        let own = Set(operation.changedColumns.map { ExactName($0) })
+        let later = now.changedNames(from: after ?? Columns()).filter {
+            !own.contains(ExactName($0))
         }
+        var columns = mine
+        columns.merge(now.picking(later))
         return columns
     }
 

@@ -97,10 +97,11 @@ struct WriteUndo {
             """, [operation], HistoryRow.init)
         guard var left = sent?.after else { return after }
         if let carried = try queue.operation(id: operation)?.changes {
-            for name in after.changedNames(from: change.before ?? Columns())
-            where carried[name].map({ !$0.isSame(as: after.value(name)) }) ?? true {
-                left[name] = after[name] ?? .null
+            let (sent, written) = (ColumnValues(carried), ColumnValues(after))
+            let others = after.changedNames(from: change.before ?? Columns()).filter { name in
+                sent[name].map { !$0.isSame(as: written[name] ?? .null) } ?? true
             }
+            left.merge(after.picking(others))
         }
         return left
     }
@@ -130,7 +131,7 @@ struct WriteUndo {
     private func restoreColumns(of restored: ItemEdit, _ table: TableRecord) throws {
         guard let row = try items.row(table, exactly: restored.row.id) else { return }
         let names = restored.columns.writtenNames(from: row.columns)
-        let columns = Columns(names.map { Columns.Column($0, restored.columns[$0] ?? .null) })
+        let columns = restored.columns.picking(names)
         guard !columns.isEmpty else { return }
         var write = restored.write
         write.action = .update(row.id, columns)
@@ -150,7 +151,7 @@ struct WriteUndo {
             var operation = try queue.chain(of: row).last
         else { return }
         var base = operation.baseRow ?? Columns()
-        for column in undoing.changedSince.all { base[column.name] = column.value }
+        base.merge(undoing.changedSince)
         operation.baseRow = base
         operation.becomeConflict("It was changed after what is undone here.")
         if operation.kind != .delete { operation.setChange(to: row.columns) }
@@ -201,23 +202,26 @@ struct UndoneColumns {
         case (let before?, let now?):
             guard let after = change.after else { return nil }
             // A date that was only written in another way is set back if it is still written so.
+            var (writtenValues, presentValues) = (ColumnValues(after), ColumnValues(now))
             let set = Columns(
-                before.writtenNames(from: after).map { Columns.Column($0, before[$0] ?? .null) }
-                    .filter {
-                        let (written, present) = (after.value($0.name), now.value($0.name))
-                        return written.isSame(as: $0.value)
-                            ? present.isSame(as: written, dates: .digitsAndOffset)
-                            : !present.isSame(as: $0.value)
-                    })
+                before.picking(before.writtenNames(from: after)).all.filter {
+                    let written = writtenValues.comparable($0.name)
+                    let present = presentValues.comparable($0.name)
+                    return written.isSame(as: $0.value)
+                        ? present.isSame(as: written, dates: .digitsAndOffset)
+                        : !present.isSame(as: $0.value)
+                })
             if set.isEmpty { return nil }
             action = .set(set)
+            var leftValues = ColumnValues(left ?? after)
             changedSince = Self.changed(
-                set.names.filter { !now.value($0).isSame(as: (left ?? after).value($0)) },
-                from: left)
+                set.names.filter {
+                    !presentValues.comparable($0).isSame(as: leftValues.comparable($0))
+                }, from: left)
         }
     }
 
     private static func changed(_ names: [String], from left: Columns?) -> Columns {
-        Columns(names.map { Columns.Column($0, left?[$0] ?? .null) })
+        (left ?? Columns()).picking(names)
     }
 }

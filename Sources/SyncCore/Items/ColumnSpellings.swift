@@ -52,13 +52,21 @@ struct ColumnSpellings: Sendable, Hashable {
         }
     }
 
+    /// Whether the table may have the names that are new with these columns
+    /// (``StoreLimits/columnNames``). Known names always have room.
+    func hasRoom(for columns: [Columns.Column]) -> Bool {
+        let keys = Set(columns.lazy.map { ExactName(lowercasing: $0.name) })
+        let new = keys.count { byKey[$0] == nil }
+        return new == 0 || byKey.count + new <= StoreLimits.columnNames
+    }
+
     /// Renames columns to the table's spelling and adds new names. If a row of the backend has two
     /// spellings of one column, the later value stays; a client's body with two is refused before
     /// (``ItemBody``).
     mutating func respell(_ columns: Columns, shared isShared: Bool) -> Columns {
         let all = columns.all
         if knows(all, shared: isShared) { return columns }
-        var kept = Columns()
+        var kept: [Columns.Column] = []
         for column in all {
             let key = ExactName(lowercasing: column.name)
             let name = byKey[key] ?? ExactName(column.name)
@@ -67,10 +75,10 @@ struct ColumnSpellings: Sendable, Hashable {
                 exact.insert(name)
             }
             if isShared { shared.insert(name) }
-            kept[name.text] = column.value
+            kept.append(Columns.Column(name.text, column.value))
         }
         self.columns = TableColumns(shared.sorted().map(\.text), known: exact.map(\.text))
-        return kept
+        return Columns(kept)
     }
 
     /// Forgets which columns every row has, because another backend may have others.

@@ -102,6 +102,27 @@ struct TableRecords {
         transaction.effects.changedTables = true
     }
 
+    /// The columns of a local write, in the table's spelling.
+    enum WrittenColumns {
+        case taken(Columns)
+        /// The table would have too many names: one sentence.
+        case refused(String)
+    }
+
+    /// Renames the columns of a local write to the table's spelling, and stores new names if the table has
+    /// room for them. The backend's own rows are bounded by the backend.
+    func respell(written columns: Columns, in table: TableRecord) throws -> WrittenColumns {
+        let all = columns.all
+        if table.spellings.knows(all, shared: false) { return .taken(columns) }
+        guard try spellings(of: table).hasRoom(for: all) else {
+            return .refused(
+                "A table has at most \(StoreLimits.columnNames) names of columns, and with this item "
+                    + "\(table.name) would have more. Send what has changing names as one column, for "
+                    + "example as an object.")
+        }
+        return .taken(try learn(of: table) { $0.respell(columns, shared: false) })
+    }
+
     /// Renames columns to the table's spelling, and stores new names.
     /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
     func respell(
@@ -119,11 +140,7 @@ struct TableRecords {
     private func learn<Value>(
         of table: TableRecord, _ change: (inout ColumnSpellings) -> Value
     ) throws -> Value {
-        // The record may be older than this transaction, so the spellings are read again.
-        let text: String? = try transaction.first(
-            "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
-        ) { $0[0] }
-        let known = ColumnSpellings(text: text ?? "{}")
+        let known = try spellings(of: table)
         var learned = known
         let value = change(&learned)
         if learned != known {
@@ -132,6 +149,14 @@ struct TableRecords {
             transaction.effects.changedTables = true
         }
         return value
+    }
+
+    /// The spellings as they are stored: the record may be older than this transaction.
+    private func spellings(of table: TableRecord) throws -> ColumnSpellings {
+        let text: String? = try transaction.first(
+            "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
+        ) { $0[0] }
+        return ColumnSpellings(text: text ?? "{}")
     }
 
     /// The server's side of a row of the backend, in the table's spelling. A deleted row shows that the table

@@ -54,8 +54,9 @@ struct PushSubject: Sendable, Hashable {
         if let baseVersion, let version = row.version {
             guard baseVersion.utf8.elementsEqual(version.utf8) else { return false }
             guard !row.isDeleted, let base else { return true }
+            let (before, now) = (ColumnValues(base), ColumnValues(row.columns))
             return !row.columns.changedNames(from: base).contains { name in
-                base[name] != nil && row.columns[name] != nil
+                before[name] != nil && now[name] != nil
             }
         }
         guard let base else { return false }

@@ -42,7 +42,8 @@ struct ChainJudge {
         includingSent.columns = columns.filled(from: expected)
         withoutOwnChanges = includingSent
         if predecessor.kind == .insert {
-            let added = Columns(columns.all.filter { expected[$0.name] == nil })
+            let known = ColumnValues(expected)
+            let added = Columns(columns.all.filter { known[$0.name] == nil })
             // In a row that was read back, another writer may have added them.
             if predecessor.isOwnAnswer { defaults = added }
         }
@@ -83,7 +84,7 @@ struct ChainJudge {
     /// sent over, but in the overlapping columns the values that the client saw. They are judged again later.
     func base(of operation: TableOperation, without overlaps: [String]) -> Columns? {
         guard var base = server.columns, !overlaps.isEmpty else { return operation.baseRow }
-        for name in overlaps { base[name] = operation.baseRow?[name] ?? .null }
+        base.merge((operation.baseRow ?? Columns()).picking(overlaps))
         return base
     }
 }

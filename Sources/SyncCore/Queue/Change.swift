@@ -19,7 +19,7 @@ struct Change: Sendable, Hashable {
             payload = columns
         case .update:
             changedColumns = columns.writtenNames(from: base ?? Columns())
-            payload = Columns(changedColumns.map { Columns.Column($0, columns[$0] ?? .null) })
+            payload = columns.picking(changedColumns)
         case .delete, .undelete:
             changedColumns = []
         }

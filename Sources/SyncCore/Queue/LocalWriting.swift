@@ -47,11 +47,14 @@ struct LocalWriting {
         if given != nil, let renamed = try liveItem(renamedFrom: id, in: table) {
             return .alreadyExists(renamed.item)
         }
-        let edit = ItemEdit(
-            table: table, row: found ?? ItemRow(new: id, tableID: table.id), chain: chain,
-            kind: .insert, columns: try tables.respell(body.columns, in: table), write: write,
-            hasGeneratedID: body.id == nil)
-        return try collapsing.apply(edit, rules)
+        switch try tables.respell(written: body.columns, in: table) {
+        case .refused(let sentence): return .invalid(sentence)
+        case .taken(let columns):
+            let edit = ItemEdit(
+                table: table, row: found ?? ItemRow(new: id, tableID: table.id), chain: chain,
+                kind: .insert, columns: columns, write: write, hasGeneratedID: body.id == nil)
+            return try collapsing.apply(edit, rules)
+        }
     }
 
     /// The item to which the backend gave another id than the one that was sent; nil if there is none, or it
@@ -147,14 +150,17 @@ struct LocalWriting {
             try ledger.countCollapsedWrite()
             return .undeleted(row.item, WrittenOperation(lastOf: chain))
         }
-        var columns = try tables.respell(columns, in: table)
-        if kind == .replace {
-            columns = columns.filled(from: row.columns.hidden(in: write.generation))
+        switch try tables.respell(written: columns, in: table) {
+        case .refused(let sentence): return .invalid(sentence)
+        case .taken(var columns):
+            if kind == .replace {
+                columns = columns.filled(from: row.columns.hidden(in: write.generation))
+            }
+            return try collapsing.apply(
+                ItemEdit(
+                    table: table, row: row, chain: chain, kind: kind, columns: columns, write: write
+                ), rules)
         }
-        return try collapsing.apply(
-            ItemEdit(
-                table: table, row: row, chain: chain, kind: kind, columns: columns, write: write),
-            rules)
     }
 }
 

@@ -84,13 +84,18 @@ struct OperationActions {
         guard chain.last?.seq == operation.seq else {
             return .refused(reason: "A later change of the same item follows it: edit that one.")
         }
+        let respelled: Columns
+        switch try tables.respell(written: columns, in: table) {
+        case .refused(let sentence): return .refused(reason: sentence)
+        case .taken(let columns): respelled = columns
+        }
         let write = LocalWrite(
             table: table.name, action: .update(row.id, columns),
             generation: operation.generation, parameters: operation.parameters,
             headers: operation.headers, actor: .person)
         let edit = ItemEdit(
             table: table, row: row, chain: chain, kind: .update,
-            columns: try tables.respell(columns, in: table), write: write)
+            columns: respelled, write: write)
         _ = try collapsing.apply(edit, WriteRules())
         return try emitDone(operation)
     }

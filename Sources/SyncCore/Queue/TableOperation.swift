@@ -62,8 +62,7 @@ struct TableOperation: Sendable, Hashable {
 
     /// The columns that it changes, with their new values: null for those that a replacement leaves out.
     var changes: Columns {
-        guard let payload else { return Columns() }
-        return Columns(changedColumns.map { Columns.Column($0, payload[$0] ?? .null) })
+        payload?.picking(changedColumns) ?? Columns()
     }
 
     /// Whether it changes a row whose version is unknown, such as after a delete whose answer had no body.

@@ -91,8 +91,7 @@ extension RemoteRequest {
     private static func changes(_ operation: TableOperation) -> Columns {
         let payload = operation.payload ?? Columns()
         guard operation.kind == .replace, let base = operation.baseRow else { return payload }
-        let names = payload.writtenNames(from: base)
-        return Columns(names.map { Columns.Column($0, payload[$0] ?? .null) })
+        return payload.picking(payload.writtenNames(from: base))
     }
 
     /// The columns without the nulls that the first generation refuses: it cannot determine the type of a
@@ -101,7 +100,8 @@ extension RemoteRequest {
         _ columns: Columns, base: Columns?, _ generation: Generation
     ) -> Columns {
         guard generation == .mobileServices else { return columns }
-        return Columns(columns.all.filter { $0.value != .null || base?[$0.name] != nil })
+        let before = ColumnValues(base ?? Columns())
+        return Columns(columns.all.filter { $0.value != .null || before[$0.name] != nil })
     }
 
     private static func whole(_ operation: TableOperation) -> JSONText? {
@@ -118,7 +118,8 @@ extension RemoteRequest {
         columns.merge(operation.payload ?? Columns())
         guard operation.kind == .replace, let base = operation.baseRow else { return columns }
         // Null changes nothing in a column that the row does not have.
-        return Columns(columns.all.filter { !$0.value.isNull || base[$0.name] != nil })
+        let before = ColumnValues(base)
+        return Columns(columns.all.filter { !$0.value.isNull || before[$0.name] != nil })
     }
 
     private static func object(_ columns: Columns) -> JSONText? {

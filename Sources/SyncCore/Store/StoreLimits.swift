@@ -8,6 +8,8 @@ public enum StoreLimits {
     public static let longReadBudgetSteps = 200_000_000
     /// Milliseconds that any read may take, whatever steps it has left.
     public static let readMilliseconds = StorageLimits.readMilliseconds
+    /// Names of columns that one table may have. Each write with a new name reads and stores all of them.
+    public static let columnNames = 4_000
     /// Writes in one transaction.
     public static let groupWrites = StorageLimits.groupEntries
     /// Bytes that an ordinary write may need, for which a store with a budget has to have room.

@@ -54,9 +54,10 @@ public struct Columns: Sendable {
     }
 
     /// Parses the bytes of one JSON object.
+    /// - Parameter maxDepth: the deepest nesting, in levels.
     /// - Throws: ``JSONError``, also if the value is not an object or a name appears twice in it.
-    public init(parsing bytes: [UInt8]) throws(JSONError) {
-        storage = .columns(try Self.slice(bytes))
+    public init(parsing bytes: [UInt8], maxDepth: Int = Limits.jsonDepth) throws(JSONError) {
+        storage = .columns(try Self.slice(bytes, maxDepth: maxDepth))
     }
 
     /// Keeps an object's text, as ``text`` gave it once, without parsing it.
@@ -130,6 +131,12 @@ public struct Columns: Sendable {
         }
     }
 
+    /// The columns with these names, in their order; null for a name that is absent here.
+    public func picking(_ names: [String]) -> Columns {
+        let values = ColumnValues(self)
+        return Columns(names.map { Column($0, values[$0] ?? .null) })
+    }
+
     /// Sets the columns of `changes`: values are replaced in place, new columns are appended.
     public mutating func merge(_ changes: Columns) {
         self = Columns(all + changes.all)
@@ -167,8 +174,10 @@ extension Columns: Hashable {
 
 extension Columns {
     /// Parses an object into its columns in one pass over the bytes, without building a tree.
-    static func slice(_ bytes: [UInt8]) throws(JSONError) -> [Column] {
-        var scanner = JSONScanner()
+    static func slice(
+        _ bytes: [UInt8], maxDepth: Int = Limits.jsonDepth
+    ) throws(JSONError) -> [Column] {
+        var scanner = JSONScanner(maxDepth: maxDepth)
         try scanner.start(bytes.span)
         guard try scanner.take(UInt8(ascii: "{"), bytes.span) else {
             throw JSONError(.notAnObject, at: scanner.position)
@@ -225,9 +234,41 @@ extension Columns {
         return (changed + removed).map(\.name)
     }
 
-    private static func places(_ columns: [Column]) -> NameTable {
+    fileprivate static func places(_ columns: [Column]) -> NameTable {
         var places = NameTable()
         for column in columns { _ = places.insert(column.name) }
         return places
+    }
+}
+
+/// The values of one object by name, for many look-ups. One look-up in ``Columns`` reads all columns.
+public struct ColumnValues {
+    private let columns: [Columns.Column]
+    private let places: NameTable
+    /// The columns by their names in lower case; nil until a name is not found exactly.
+    private var alike: [ExactName: [JSONText]]?
+
+    /// Takes the columns.
+    public init(_ columns: Columns) {
+        self.columns = columns.all
+        places = Columns.places(self.columns)
+    }
+
+    /// The value of a column; nil if it is absent.
+    public subscript(name: String) -> JSONText? {
+        places.place(of: name).map { columns[$0].value }
+    }
+
+    /// A column's value for comparison: null if the column is absent. A name that differs only in case
+    /// matches if exactly one column has such a name.
+    public mutating func comparable(_ name: String) -> JSONText {
+        if let value = self[name] { return value }
+        let known =
+            alike
+            ?? Dictionary(grouping: columns) { ExactName(lowercasing: $0.name) }
+            .mapValues { $0.map(\.value) }
+        alike = known
+        let found = known[ExactName(lowercasing: name)] ?? []
+        return found.count == 1 ? found[0] : .null
     }
 }

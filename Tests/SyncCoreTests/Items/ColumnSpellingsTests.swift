@@ -54,4 +54,48 @@ import Testing
         #expect(try await world.remote("a")?.columns == both)
         #expect(try await world.row("a")?.columns == both)
     }
+
+    /// An item with columns `prefix0`, `prefix1`, ….
+    private static func wide(_ id: String, _ prefix: String, _ count: Int) throws -> ItemBody {
+        let columns = (0..<count).map { Columns.Column("\(prefix)\($0)", .integer(Int64($0))) }
+        return ItemBody(id: try ItemID(id), columns: Columns(columns))
+    }
+
+    @Test func `a table has a bounded number of names, and known names can always be written`()
+        async throws
+    {
+        let world = try World()
+        let most = StoreLimits.columnNames
+        let full = try Self.wide("a", "c", most)
+        guard case .inserted = await world.write(.insert(full)) else {
+            Issue.record("The table has room.")
+            return
+        }
+        let before = try await world.row("a")
+        for action in [
+            LocalWrite.Action.insert(try Self.wide("b", "other", 1)),
+            .update(try ItemID("a"), try Columns(parsing: #"{"c0":7,"other":1}"#)),
+            .replace(try ItemID("a"), try Columns(parsing: #"{"other":1}"#)),
+        ] {
+            guard case .invalid(let sentence) = await world.write(action) else {
+                Issue.record("\(action) was taken")
+                continue
+            }
+            #expect(sentence.contains("at most \(most) names"), "\(sentence)")
+        }
+        #expect(try await world.row("a") == before)
+        #expect(try await world.row("b") == nil)
+        // Another spelling of a known name is no new name.
+        try await world.update("a", #"{"C0":7}"#)
+        #expect(try await world.row("a")?.columns["c0"]?.text == "7")
+    }
+
+    @Test func `rows of the backend may have more names than clients may add`() throws {
+        let most = StoreLimits.columnNames
+        var spellings = ColumnSpellings(text: "{}")
+        let row = try Self.wide("a", "c", most + 1).columns
+        #expect(spellings.respell(row, shared: false) == row)
+        #expect(spellings.hasRoom(for: row.all))
+        #expect(!spellings.hasRoom(for: try Self.wide("b", "d", 1).columns.all))
+    }
 }
