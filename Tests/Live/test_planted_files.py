@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 
@@ -15,6 +16,48 @@ def proxy(start):
     proxy = start.proxy(start.backend().url, "--sync", "manual")
     proxy.insert({"id": "mine", "text": "mine"})
     return proxy
+
+
+# Files of the data folder.
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+@pytest.mark.parametrize(
+    "file",
+    ["operator.token", "policies", "tokens", "address", "sessions", "stores/index.sqlite",
+     "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
+def test_a_start_refuses_what_is_no_regular_file(proxy, tmp_path, file, kind):
+    """Opening a pipe would wait for a writer for ever."""
+    proxy.program.stop()
+    kept = proxy.folder / file
+    kept.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(kept, 0o600)
+    elif kind == "device":
+        kept.symlink_to("/dev/zero")
+    else:
+        # The whole path may be too long to bind.
+        folder = os.open(kept.parent, os.O_RDONLY)
+        with socket.socket(socket.AF_UNIX) as own:
+            own.bind(f"/proc/self/fd/{folder}/{kept.name}")
+        os.close(folder)
+        kept.chmod(0o600)
+    for command in (["serve", "--backend", "http://127.0.0.1:9", "--listen", "127.0.0.1:0"], ["status"], ["queue", "list"]):
+        done = subprocess.run(
+            [BINARY, *command, "--data", proxy.folder], capture_output=True, text=True, timeout=20,
+            stdin=subprocess.DEVNULL)
+        assert done.returncode != 0, done
+        assert str(kept) in done.stderr and ("regular file" in done.stderr or "other users" in done.stderr), done
+
+
+@pytest.mark.parametrize("file", ["policies", "stores/anonymous/store.sqlite"])
+def test_a_pipe_that_is_planted_later_fails_a_backup_at_once(proxy, tmp_path, file):
+    (proxy.folder / file).unlink(missing_ok=True)
+    os.mkfifo(proxy.folder / file, 0o600)
+    done = proxy.command("backup", tmp_path / "copy")
+    assert done.returncode != 0 and "regular file" in done.stderr, done
+    assert not (tmp_path / "copy").exists()
+    assert proxy.get("mine").json()["text"] == "mine"
 
 
 # What a backup writes to.

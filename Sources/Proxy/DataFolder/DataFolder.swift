@@ -69,7 +69,9 @@ package struct DataFolder: Sendable, Hashable {
         } catch {
             throw StartProblem("\(error)")
         }
-        return storePath(identity)
+        let file = storePath(identity)
+        try refuseIrregular(file)
+        return file
     }
 
     /// The path of an identity's store file, whether it is there or not.
@@ -102,7 +104,13 @@ package struct DataFolder: Sendable, Hashable {
 
     /// The contents of an identity's store, or why it cannot be read. Makes nothing.
     package func inspect(_ identity: String) -> Result<StoreContents, StoreError> {
-        Result { () throws(StoreError) in try Store.verify(at: storePath(identity)) }
+        Result { () throws(StoreError) in
+            let file = storePath(identity)
+            do throws(StartProblem) { try refuseIrregular(file) } catch {
+                throw .failed(error.description)
+            }
+            return try Store.verify(at: file)
+        }
     }
 
     /// The identities that have a store, without `anonymous`.

@@ -18,8 +18,20 @@ extension DataFolder {
         if status.permissions & 0o077 != 0 {
             throw StartProblem("\(entry) is open to other users. \(adviceToClose)")
         }
-        guard Files.isFolder(entry) else { return }
+        guard Files.isFolder(entry) else { return try refuseIrregular(entry) }
         for name in Files.names(in: entry) { try refuseForeign("\(entry)/\(name)", owner) }
+    }
+
+    /// Throws if anything but a regular file is at `entry`, or at the end of a link there: to open a pipe or
+    /// a device may block for ever. A folder that another disk holds may be a link. The socket of the operator
+    /// API is the one other exception.
+    func refuseIrregular(_ entry: String) throws(StartProblem) {
+        guard Files.exists(entry), !Files.isRegular(entry), !Files.leadsToFolder(entry),
+            entry != "\(path)/socket"
+        else { return }
+        throw StartProblem(
+            "\(entry) is no regular file (a pipe, a device, a socket, or a link to one or to nothing). "
+                + "Understudy makes no such file. Look what it is, then remove it.")
     }
 
     /// Why a folder cannot be used by this user, and what to do.

@@ -57,6 +57,13 @@ package enum Files {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Whether `path`, or the target of a link there, is a folder.
+    static func leadsToFolder(_ path: String) -> Bool {
+        var status = stat()
+        // stat fills the struct that it is given, which lives until the call returns.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Whether anything is at `path`.
     package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
@@ -78,13 +85,34 @@ package enum Files {
             owner: status.st_uid, permissions: status.st_mode & 0o777, group: status.st_gid)
     }
 
-    /// The bytes of a file; nil if there is none.
-    package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    /// Opens a file for reading; nil if there is none.
+    /// - Parameter mayBePipe: whether a pipe is read too, which may block until another program writes to it.
+    private static func openForReading(
+        _ path: String, mayBePipe: Bool = false
+    ) throws(FileFailure) -> CInt? {
+        // Without O_NONBLOCK, opening a pipe would wait for a writer. It means nothing for a regular file.
+        let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
+        let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw FileFailure("read \(path)")
         }
+        var status = stat()
+        // fstat fills the struct that it is given, which lives until the call returns.
+        let isRegular = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard isRegular || mayBePipe else {
+            close(descriptor)
+            throw FileFailure(noRegularFile: "read \(path)")
+        }
+        return descriptor
+    }
+
+    /// The bytes of a file; nil if there is none.
+    /// - Parameter mayBePipe: whether `path` may name a pipe, as a person's own option may.
+    package static func read(
+        _ path: String, mayBePipe: Bool = false
+    ) throws(FileFailure) -> [UInt8]? {
+        guard let descriptor = try openForReading(path, mayBePipe: mayBePipe) else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: Limits.smallFilePieceBytes)
@@ -100,11 +128,7 @@ package enum Files {
     /// Reads a file to its end and discards the bytes. Throws if the disk cannot read it, and not if there
     /// is none.
     package static func checkReadable(_ path: String) throws(FileFailure) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return }
-            throw FileFailure("read \(path)")
-        }
+        guard let descriptor = try openForReading(path) else { return }
         defer { close(descriptor) }
         var chunk = [UInt8](repeating: 0, count: Limits.filePieceBytes)
         while true {

@@ -149,7 +149,7 @@ struct BackendCopy: AsyncParsableCommand {
     private func fields() throws -> HTTPFields {
         var lines = header
         if let headerFile {
-            guard let bytes = try Files.read(headerFile) else {
+            guard let bytes = try Files.read(headerFile, mayBePipe: true) else {
                 throw StartProblem("There is no file \(headerFile).")
             }
             lines += String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

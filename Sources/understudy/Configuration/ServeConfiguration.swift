@@ -115,8 +115,9 @@ struct ServeConfiguration: Sendable {
 
     /// The application key in the first line of a file.
     static func applicationKey(file path: String) throws -> String {
-        let lines = String(decoding: try Files.read(path) ?? [], as: UTF8.self).split(
-            whereSeparator: \.isNewline)
+        let lines = String(decoding: try Files.read(path, mayBePipe: true) ?? [], as: UTF8.self)
+            .split(
+                whereSeparator: \.isNewline)
         guard let key = lines.first?.trimming({ $0 == " " || $0 == "\t" }), !key.isEmpty
         else {
             throw StartProblem("There is no application key in \(path): write it there.")
