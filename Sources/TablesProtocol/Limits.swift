@@ -2,6 +2,9 @@
 public enum Limits {
     /// The deepest nesting of arrays and objects in a JSON text, in levels.
     public static let jsonDepth = 64
+    /// The same for a text that has items in it, such as an answer of the operator API or a line of an
+    /// export: an item may be ``jsonDepth`` levels deep by itself.
+    public static let envelopeDepth = jsonDepth + 8
     /// The longest JSON text, in bytes. Modules that read bodies have lower limits.
     public static let jsonBytes = 128 << 20
     /// The longest string id, in UTF-16 units, as the SDKs and `NVARCHAR(255)` count.

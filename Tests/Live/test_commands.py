@@ -311,6 +311,50 @@ def test_without_a_running_understudy_commands_use_the_store(world):
     assert [one["itemId"] for one in listed["items"]] == [kept["id"]]
 
 
+def test_a_row_as_deep_as_a_client_may_write_is_exported_and_imported(world, program):
+    from installed import World, make_home, remove
+
+    person = world.person
+    world.start_proxy()
+    deepest = {"id": "deep", "list": json.loads("[" * 63 + "]" * 63), "text": "x"}
+    world.insert({"id": "flat", "text": "y"})
+    world.insert(deepest)
+    person.run("export", "--output", "deep.jsonl")
+    lines = [json.loads(line) for line in (person.home / "deep.jsonl").read_text().splitlines()]
+    rows = {line["item"]["id"]: line["item"] for line in lines if line["type"] == "item"}
+    assert rows["deep"]["list"] == deepest["list"] and rows["flat"]["text"] == "y"
+    other = World(program, make_home())
+    try:
+        (other.person.home / "deep.jsonl").write_text((person.home / "deep.jsonl").read_text())
+        other.start_proxy()
+        assert other.person.json("import", "deep.jsonl")["written"] == 2
+        assert [one["itemId"] for one in other.person.json("queue")["items"]] == ["flat", "deep"]
+        export = other.person.run("export").stdout
+        again = {line["item"]["id"]: line["item"] for line in map(json.loads, export.splitlines()) if line["type"] == "item"}
+        assert again["deep"]["list"] == deepest["list"]
+    finally:
+        other.person.stop()
+        remove(other.person.home)
+
+
+@pytest.mark.parametrize(
+    "columns, words",
+    [({"a": 1, "A": 2}, "two spellings of one column"), ({"a": 1, "ID": "x"}, "the item's id in another spelling")])
+def test_an_import_refuses_two_spellings_of_one_column_and_says_so(world, columns, words):
+    person = world.person
+    world.start_proxy()
+    person.run("export", "--output", "empty.jsonl")
+    first, *_ = (person.home / "empty.jsonl").read_text().splitlines()
+    item = {"type": "item", "table": "todoitem", "item": {"id": "one", **columns}, "ownColumns": None, "state": "synced"}
+    good = {**item, "item": {"id": "two", "text": "x"}}
+    end = {"type": "end", "items": 2, "server": 0, "operations": 0, "history": 0}
+    (person.home / "odd.jsonl").write_text("\n".join([first, json.dumps(item), json.dumps(good), json.dumps(end)]) + "\n")
+    result = json.loads(person.run("import", "odd.jsonl", "--rows", "--json", expect=1).stdout)
+    assert (result["written"], result["refused"]) == (1, 1), result
+    assert words in result["problems"][0]["detail"], result
+    assert [one["itemId"] for one in person.json("queue")["items"]] == ["two"]
+
+
 def test_an_export_is_imported_as_operations_and_a_second_import_changes_nothing(world, program):
     from installed import World, make_home, remove
 

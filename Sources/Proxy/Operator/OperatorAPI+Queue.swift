@@ -271,6 +271,20 @@ extension OperatorAPI {
             throw .invalid("\(name) must be an object with the columns.", pointer: "/\(name)")
         }
         let own = members.filter { !ignored.contains($0.name) }
+        var spellings: [String: String] = [:]
+        for column in own.map(\.name) {
+            let key = column.lowercased()
+            if key == "id" {
+                throw .invalid(
+                    "\(column) is the item's id in another spelling, and no column. Leave it out.",
+                    pointer: "/\(name)")
+            }
+            if let other = spellings.updateValue(column, forKey: key), other != column {
+                throw .invalid(
+                    "\(other) and \(column) are two spellings of one column. Send it once.",
+                    pointer: "/\(name)")
+            }
+        }
         do {
             return try Columns(parsing: JSONValue.object(own).text)
         } catch {

@@ -5,8 +5,14 @@ struct JSONScanner {
     /// The position of the next byte.
     var position = 0
     private var depth = 0
+    private let maxDepth: Int
 
-    init(at position: Int = 0) { self.position = position }
+    /// Begins at a position.
+    /// - Parameter maxDepth: the deepest nesting, in levels.
+    init(at position: Int = 0, maxDepth: Int = Limits.jsonDepth) {
+        self.position = position
+        self.maxDepth = maxDepth
+    }
 
     /// Skips white space and one value, checking its names and strings.
     mutating func skipValue(_ bytes: Span<UInt8>) throws(JSONError) {
@@ -64,9 +70,7 @@ struct JSONScanner {
     /// - Throws: ``JSONError`` if it is nested too deep.
     mutating func enter() throws(JSONError) {
         depth += 1
-        if depth > Limits.jsonDepth {
-            throw JSONError(.tooDeep(limit: Limits.jsonDepth), at: position)
-        }
+        if depth > maxDepth { throw JSONError(.tooDeep(limit: maxDepth), at: position) }
     }
 
     /// Leaves an array or object.

@@ -61,8 +61,11 @@ extension JSONValue {
     package enum Names { case areUnique, mayRepeat }
 
     /// Parses the bytes of one JSON value, with names that repeat if they may.
-    package init(parsing bytes: [UInt8], names: Names) throws(JSONError) {
-        var parser = Parser(names: names)
+    /// - Parameter maxDepth: the deepest nesting, in levels.
+    package init(
+        parsing bytes: [UInt8], names: Names = .areUnique, maxDepth: Int = Limits.jsonDepth
+    ) throws(JSONError) {
+        var parser = Parser(names: names, maxDepth: maxDepth)
         try parser.scanner.start(bytes.span)
         self = try parser.value(bytes)
         try parser.scanner.expectEnd(bytes.span)
@@ -70,7 +73,12 @@ extension JSONValue {
 
     private struct Parser {
         let names: Names
-        var scanner = JSONScanner()
+        var scanner: JSONScanner
+
+        init(names: Names, maxDepth: Int) {
+            self.names = names
+            scanner = JSONScanner(maxDepth: maxDepth)
+        }
 
         mutating func value(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
             scanner.skipSpace(bytes.span)

@@ -25,7 +25,7 @@ enum ExportedLine {
     init(_ bytes: [UInt8]) throws(Fault) {
         let members: Columns
         do {
-            members = try Columns(parsing: bytes)
+            members = try Columns(parsing: bytes, maxDepth: TablesProtocol.Limits.envelopeDepth)
         } catch {
             throw Fault(words: "is no JSON object: \(error.description)")
         }

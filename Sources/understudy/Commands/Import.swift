@@ -156,7 +156,10 @@ struct ExportFile: Sendable {
         var operations: [JSONValue] = []
         var lines = CountedLines()
         try Self.eachLine(of: file) { line throws(StartProblem) in
-            guard let value = try? JSONValue(parsing: line.bytes) else {
+            guard
+                let value = try? JSONValue(
+                    parsing: line.bytes, maxDepth: TablesProtocol.Limits.envelopeDepth)
+            else {
                 throw StartProblem(
                     "\(file):\(line.number) is no JSON; nothing was imported.", .error)
             }

@@ -96,8 +96,12 @@ struct OperatorClient: Sendable {
         let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
         let response = try await answer(method, target, body)
         if response.head.status == .noContent { return .object([]) }
-        let value = try? JSONValue(parsing: response.bytes ?? [])
-        guard (200..<300).contains(response.head.status.code), let value else {
+        let value = Result { () throws(JSONError) in
+            try JSONValue(
+                parsing: response.bytes ?? [], maxDepth: TablesProtocol.Limits.envelopeDepth)
+        }
+        guard (200..<300).contains(response.head.status.code) else {
+            let value = try? value.get()
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
             // `settings set` names the members as the API does.
             let place =
@@ -107,7 +111,11 @@ struct OperatorClient: Sendable {
                 Self.naming(option: place, in: detail),
                 response.head.status == .badRequest ? .usage : .error)
         }
-        return value
+        do {
+            return try value.get()
+        } catch {
+            throw StartProblem("The answer to \(path) cannot be read. \(error)", .error)
+        }
     }
 
     /// The sentence on a wrong value with the option that has the value instead of the place in the request.

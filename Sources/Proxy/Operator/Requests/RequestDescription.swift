@@ -103,7 +103,9 @@ extension RequestDescription {
         }
         let value: JSONValue
         do {
-            value = try JSONValue(parsing: bytes, names: .mayRepeat)
+            value = try JSONValue(
+                parsing: bytes, names: .mayRepeat,
+                maxDepth: TablesProtocol.Limits.envelopeDepth)
         } catch {
             throw .invalid("The body cannot be read: \(error)")
         }
