@@ -38,10 +38,6 @@ extension Limits {
     public static let orderTerms = 32
     /// The most columns of one suggested index, without the id.
     static let indexColumns = 4
-    /// The highest `$top` that servers of generations 1 and 2 accept, in rows.
-    public static let topRows = 1_000
-    /// The highest `$top` that servers of generation 3 accept, in rows.
-    public static let datasyncTopRows = 128_000
     /// The longest text that a function in a query makes, in UTF-8 bytes. A longer one is null, unless an
     /// argument was longer.
     public static let computedTextBytes = 256 << 10

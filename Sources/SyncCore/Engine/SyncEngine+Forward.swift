@@ -74,8 +74,10 @@ extension SyncEngine {
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
         let now = clock.now()
-        guard let (exchange, spoken) = await send(read, credential) else { return .untranslatable }
-        guard let answer = read.answer(exchange, spoken: spoken, now: now) else {
+        guard let (exchange, spoken, sent) = await send(read, credential) else {
+            return .untranslatable
+        }
+        guard let answer = sent.answer(exchange, spoken: spoken, now: now) else {
             let failure = Prover.failure(exchange.answer, read.table)
             // A cancelled request says nothing about the backend.
             if !Task.isCancelled { await recordFailure(failure) }
@@ -89,14 +91,15 @@ extension SyncEngine {
     /// others, until an answer cannot be a refusal of the generation
     /// (``RemoteAnswer/mayNeedOtherGeneration``). A list in no order is sent once more without the order of
     /// ids, if the backend may have refused that order.
-    /// - Returns: the answer and the generation in which it was asked for; nil if the backend's generation
-    ///   cannot express the read.
+    /// - Returns: the answer, the generation in which it was asked for, and the read as it was sent; nil if
+    ///   the backend's generation cannot express the read.
     private func send(
-        _ read: ForwardedRead, _ credential: Credential
-    ) async -> (RemoteExchange, Generation)? {
+        _ wanted: ForwardedRead, _ credential: Credential
+    ) async -> (RemoteExchange, Generation, ForwardedRead)? {
+        let read = wanted.asking(atMost: takenRows[wanted.table] ?? .max)
         let others = Generation.allCases.reversed().filter { $0 != read.generation }
         let isList = if case .list = read.target { true } else { false }
-        var first: (RemoteExchange, Generation)?
+        var first: (RemoteExchange, Generation, ForwardedRead)?
         for generation in knownGeneration.map({ [$0] }) ?? [read.generation] + others {
             var remote = remote(credential)
             remote.generation = generation
@@ -108,10 +111,39 @@ extension SyncEngine {
             {
                 exchange = await remote.send(plain, asList: isList)
             }
-            guard exchange.answer.mayNeedOtherGeneration else { return (exchange, generation) }
-            first = first ?? (exchange, generation)
+            if knownGeneration != nil,
+                let (exchange, read) = await sendSmaller(read, after: exchange.answer, remote)
+            {
+                return (exchange, generation, read)
+            }
+            guard exchange.answer.mayNeedOtherGeneration else {
+                return (exchange, generation, read)
+            }
+            first = first ?? (exchange, generation, read)
         }
         return first
+    }
+
+    /// Sends a list again for fewer rows, if the backend may have refused their number, and remembers for its
+    /// table the number that was taken.
+    /// - Returns: nil if the number was not the reason.
+    private func sendSmaller(
+        _ refused: ForwardedRead, after refusal: RemoteAnswer, _ remote: Remote
+    ) async -> (RemoteExchange, ForwardedRead)? {
+        var (read, answer) = (refused, refusal)
+        for _ in 0..<SyncLimits.smallerPages {
+            guard let (smaller, rows) = read.smaller(after: answer),
+                let request = smaller.request(for: remote.generation)
+            else { return nil }
+            let exchange = await remote.send(request, asList: true)
+            if case .rows = exchange.answer {
+                if takenRows.count >= SyncLimits.readTables { takenRows = [:] }
+                takenRows[read.table] = rows
+                return (exchange, smaller)
+            }
+            (read, answer) = (smaller, exchange.answer)
+        }
+        return nil
     }
 
     /// Finds the backend's generation with a list of the table.

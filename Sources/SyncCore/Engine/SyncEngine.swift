@@ -58,6 +58,8 @@ public actor SyncEngine {
     var lastIteration: Duration?
     /// Whether the store is about to be closed, so that the loop starts no further run.
     var isRetired = false
+    /// The most rows that one list of a table may ask for, where the backend refused more.
+    var takenRows: [TableName: Int] = [:]
     /// The number of the last change for all identities that was applied (``SettingsForAll``).
     var appliedChanges = 0
     /// The task of the run in progress, which the watchdog may cancel.
@@ -217,6 +219,7 @@ public actor SyncEngine {
         binding = nil
         generation = backend.generation.first
         warnings = []
+        takenRows = [:]
         scheduler.forget(
             url: backend.address.description, reason: reason, now: clock.uptime(),
             wall: clock.now())

@@ -220,7 +220,7 @@ struct PullPass: Sendable {
     /// there is none, or the query is not the reason, the pull fails.
     private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
         let failure = Prover.failure(answer, request.table)
-        if answer.mayBeOfPageSize, state.plan.reducePageSize() { return }
+        if state.plan.reducePageSize(after: answer) { return }
         if answer.mayBeOfQuery, let simpler = state.plan.simpler,
             case .rows = await remote.list(request.table, .any)
         {
@@ -240,14 +240,6 @@ struct PullPass: Sendable {
 }
 
 extension RemoteAnswer {
-    /// Whether the page size may be the reason for a refusal.
-    var mayBeOfPageSize: Bool {
-        switch self {
-        case .rejected(status: 400, _), .unusable(status: 400, _): true
-        default: false
-        }
-    }
-
     /// Whether the query may be the reason for a refusal, rather than the backend or a slow or torn
     /// connection.
     var mayBeOfQuery: Bool {

@@ -226,11 +226,11 @@ struct PullPlan: Sendable {
         return known.flatMap { largestRows > $0 ? nil : $0 }
     }
 
-    /// Requests smaller pages from here on, after the backend refused larger ones.
+    /// Requests smaller pages from here on, if the answer may be a refusal of the page size.
     /// - Returns: whether the page size changed.
-    mutating func reducePageSize() -> Bool {
-        guard pageRows > SyncLimits.fallbackPageRows else { return false }
-        pageRows = SyncLimits.fallbackPageRows
+    mutating func reducePageSize(after answer: RemoteAnswer) -> Bool {
+        guard let rows = answer.smallerPage(than: pageRows) else { return false }
+        pageRows = rows
         cutRows = pageRows
         isSmallerSizeUntested = true
         return true

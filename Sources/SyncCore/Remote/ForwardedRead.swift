@@ -88,6 +88,22 @@ extension ForwardedRead {
         return request
     }
 
+    /// The same read, for at most so many rows of a list.
+    func asking(atMost rows: Int) -> ForwardedRead {
+        guard case .list(let query, let asked?) = target, asked > rows else { return self }
+        var read = self
+        read.target = .list(query, rows: rows)
+        return read
+    }
+
+    /// The same read for fewer rows, where the backend may have refused their number.
+    func smaller(after answer: RemoteAnswer) -> (read: ForwardedRead, rows: Int)? {
+        guard case .list(_, let asked?) = target, let rows = answer.smallerPage(than: asked) else {
+            return nil
+        }
+        return (asking(atMost: rows), rows)
+    }
+
     /// Whether the client asks for a list in no order, so that the id alone is the order of the request.
     var hasOrderOfIDsAlone: Bool {
         if case .list(let query, _) = target { query.orderBy.isEmpty } else { false }

@@ -42,6 +42,25 @@ enum Unusable: String, Sendable, Hashable {
     case redirect
 }
 
+extension RemoteAnswer {
+    /// How many rows to ask for after a list of `asked` rows was refused: the number below it that the
+    /// refusal names ("You cannot request more than 500 records"), else
+    /// ``SyncLimits/fallbackPageRows``. Nil if the number of rows cannot be the reason.
+    func smallerPage(than asked: Int) -> Int? {
+        guard asked > SyncLimits.fallbackPageRows else { return nil }
+        switch self {
+        case .rejected(status: 400, let text):
+            let numbers = text.filter { $0 != "," }.split { !$0.isASCII || !$0.isNumber }
+            let named = numbers.compactMap { Int($0) }
+            return named.filter { 0 < $0 && $0 < asked }.max() ?? SyncLimits.fallbackPageRows
+        case .unusable(status: 400, _): return SyncLimits.fallbackPageRows
+        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
+            .unavailable, .unusable, .unreachable:
+            return nil
+        }
+    }
+}
+
 /// One page of a list.
 struct RemotePage: Sendable, Hashable {
     /// The elements in the order received.

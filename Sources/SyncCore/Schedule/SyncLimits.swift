@@ -22,6 +22,8 @@ public enum SyncLimits {
     public static let pullPageRows = 1000
     /// The page size after a backend refused a larger one. Every server accepts it.
     static let fallbackPageRows = 50
+    /// How often a client's list is sent again for fewer rows after the backend refused their number.
+    static let smallerPages = 2
     /// The most tables that are noted for the next sync because clients have read them.
     static let wantedTables = 100
     /// The most rows that one transaction of a pull applies.

@@ -143,7 +143,8 @@ extension TableQuery {
         return columns
     }
 
-    /// `$top`. Servers of generation 2 ignore a value that is not a number.
+    /// `$top`, however large: an answer has as many rows as a page, and a link to the rest. Servers of
+    /// generation 2 ignore a value that is not a number.
     private static func top(
         _ value: String, _ generation: Generation, option: String
     ) throws(ODataError) -> Int? {
@@ -152,23 +153,7 @@ extension TableQuery {
             throw notANumber(option)
         }
         guard number >= 0 else { throw negative(option) }
-        switch generation {
-        case .mobileServices where number > Limits.topRows:
-            throw ODataError(
-                option: option,
-                reason: "The value of the $top query option cannot exceed \(Limits.topRows)",
-                position: 0)
-        case .mobileApps where number > Limits.topRows:
-            throw ODataError(
-                option: option,
-                reason: "You cannot request more than \(Limits.topRows) records", position: 0)
-        case .datasync where number > Limits.datasyncTopRows:
-            throw ODataError(
-                option: option,
-                reason: "The value of '$top' cannot exceed \(Limits.datasyncTopRows)", position: 0)
-        case .mobileServices, .mobileApps, .datasync:
-            return number
-        }
+        return number
     }
 
     /// `$skip`. Servers of generation 2 ignore a value that is negative or not a number.

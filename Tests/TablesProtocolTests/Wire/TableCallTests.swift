@@ -259,7 +259,7 @@ import Testing
         #expect(call.parameters.map(\.value) == ["A x", "", "2"])
     }
 
-    @Test(arguments: ["?$filter=(a", "?$top=2000", "?%zz=a", "?$orderby=a%20sideways"])
+    @Test(arguments: ["?$filter=(a", "?%zz=a", "?$orderby=a%20sideways"])
     func `an invalid query is refused with its position`(query: String) {
         #expect { try WireSample.call(.get, "/tables/t" + query) } throws: {
             if case .badQuery? = $0 as? TablesError { true } else { false }
