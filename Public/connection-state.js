@@ -82,8 +82,9 @@ export function obstacle(status) {
   const state = linkState(status);
   if (state === "workingOffline" || state === "notAsked") return null;
   if (state !== "online") return backend;
-  // The backend answers but has none of the tables that are used here: its address may be wrong.
-  const isMissing = (table) => table.pullError?.startsWith("There is no table ") && !table.isComplete;
+  // The backend answers but gives none of the tables that are used here: its address may be wrong.
+  const isMissing = ({ pullError, isComplete }) =>
+    /^(There is no table |Table \S+ gives no list)/.test(pullError ?? "") && !isComplete;
   if (tables.length === 0 || !tables.every(isMissing)) return null;
   const [{ pullError, pullsFailSince: since }] = tables;
   return { state: "notTables", reason: words.backendAnswers(pullError), since, nextTry: null };

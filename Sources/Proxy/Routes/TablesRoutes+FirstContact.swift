@@ -39,6 +39,7 @@ extension TablesRoutes {
                 reply(annotated(context.answer.render(page: page), context))
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
+            case .other(let response): reply(passed(response, context))
             case .untranslatable where backendStatus.mayPullForRead:
                 listWhileFilling(context, query, count: nil, reply)
             case .item, .unreachable, .untranslatable:
@@ -62,6 +63,7 @@ extension TablesRoutes {
                 reply(annotated(context.answer.render(item: item), context))
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
+            case .other(let response): reply(passed(response, context))
             case .unreachable(_, let wait):
                 context.tenant.store.want(context.call.table)
                 reply(offlineAnswer(context, wait))
@@ -139,6 +141,7 @@ extension TablesRoutes {
         switch await askBackend(context, .list(query, rows: rowLimit(query))) {
         case .refused(let response, let reason, let spoken):
             passed(response, reason, spoken: spoken, context)
+        case .other(let response): passed(response, context)
         case .unreachable(_, let wait): offlineAnswer(context, wait)
         case .page(let page)
         where !query.isInOrderOfChange && (page.count != nil || !query.count):
@@ -199,6 +202,7 @@ extension TablesRoutes {
             case .item(let item): reply(annotated(context.answer.render(item: item), context))
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
+            case .other(let response): reply(passed(response, context))
             case .unreachable, .untranslatable: blockingExecutor.run { reply(here(context)) }
             }
         }
@@ -230,8 +234,7 @@ extension TablesRoutes {
     /// The most rows that a client's list asks the backend for; nil where the client names no number.
     func rowLimit(_ query: TableQuery) -> Int? { query.top.map { min($0, Limits.pageRowsMax) } }
 
-    /// The backend's own answer where it gave no rows: as it came to a client of its generation, in the
-    /// client's own form to others. A page of the backend gets no rights of this origin.
+    /// The backend's refusal: as it came to a client of its generation, in the client's own form to others.
     func passed(
         _ response: Response, _ reason: String, spoken: Generation?, _ context: RequestContext
     ) -> Response {
@@ -240,6 +243,12 @@ extension TablesRoutes {
                 context.error(.refusedByBackend(status: response.head.status.code, reason)), context
             )
         }
+        return passed(response, context)
+    }
+
+    /// The backend's own answer where it gave no rows, as it came. A page of the backend gets no rights of
+    /// this origin.
+    func passed(_ response: Response, _ context: RequestContext) -> Response {
         var fields: HTTPFields = [
             .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
             .cacheControl: "no-store",

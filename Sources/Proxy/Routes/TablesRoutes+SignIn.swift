@@ -67,7 +67,7 @@ extension TablesRoutes {
                 backendStatus.note(context.call.table, needsSignIn: false)
             }
             return lastPermission(context)
-        case .item, .unreachable, .untranslatable:
+        case .item, .other, .unreachable, .untranslatable:
             return lastPermission(context)
         }
     }

@@ -67,7 +67,7 @@ extension TablesRoutes {
                 let isPage = response.bytes?.first == UInt8(ascii: "<")
                 reply(passed(response, reason, spoken: isPage ? nil : spoken, context))
             case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
-            case .page?, .item?, .untranslatable?: reply(offlineAnswer(context, nil))
+            case .page?, .item?, .other?, .untranslatable?: reply(offlineAnswer(context, nil))
             case nil:
                 guard reply.tryBeginChange() else { return }
                 let waits = writesThrough(context.moved(to: blockingExecutor.worker))

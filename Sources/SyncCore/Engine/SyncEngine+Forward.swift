@@ -174,6 +174,8 @@ extension SyncEngine {
             guard knownGeneration != nil else { return await noteReachable() }
             isProven = true
             await noteProven()
+        case .other:
+            if scheduler.backend.state != .online { await noteReachable() }
         case .refused:
             // One table may require a sign-in that others do not. Without a token, a 401 is about this
             // table only, and shows that the backend answers.

@@ -103,6 +103,8 @@ public struct BackendExamination: Sendable {
             switch answer {
             case .rows: found.tables.append(table)
             case .missing, .unusable(status: 404, .html): found.missing.append(table)
+            case .unusable where answer.isOfScript:
+                found.refusals.append(Prover.failure(answer, table).reason)
             case .rejected, .conflict:
                 found.refusals.append(Prover.failure(answer, table).reason)
             case .row, .empty, .unauthorized, .failed, .unavailable, .unusable, .unreachable:

@@ -43,6 +43,9 @@ public enum ForwardedAnswer: Sendable {
     /// A page of items, with the backend's versions.
     case page(ItemPage)
     case item(Item)
+    /// A success of another form, as the table's own script gives it. It becomes the client's answer as it
+    /// came.
+    case other(Response)
     /// Any other answer of the backend, which becomes the client's answer: a refusal, a missing table or
     /// item, or a request to sign in.
     /// - spoken: the generation in which the backend was asked.
@@ -136,10 +139,12 @@ extension ForwardedRead {
                     hasOwnStamps: false))
         case (.row(let row), .item(let id, _)) where row.id.isLike(id):
             return .item(row.item(asOf: now))
+        case (let answer, _) where answer.isOfScript: return exchange.response.map { .other($0) }
+        case (.row, .item), (.empty, .item): return exchange.response.map { .other($0) }
         case (.row, _), (.rows, _), (.empty, _): return nil
         case (.unavailable, _), (.unreachable, _), (.failed(status: 408, _), _): return nil
         case (.unusable(_, .redirect), _): return nil
-        // A success that is not a list or row is not from a /tables server.
+        // A success that is not JSON is not from a /tables server.
         case (.unusable(let status, _), _) where status < 400: return nil
         case (.conflict, _), (.missing, _), (.unauthorized, _), (.rejected, _), (.failed, _),
             (.unusable, _):

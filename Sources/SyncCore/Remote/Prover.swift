@@ -34,11 +34,15 @@ struct Prover: Sendable {
     /// 2. The first list proves the backend. A failure of the backend as a whole (out of reach, an error
     ///    such as 500 or 503, a network's sign-in page, 401 to a token) ends the proof. Any other answer does
     ///    not.
-    /// 3. Without a list, the first failure is the outcome.
+    /// 3. Without a list, the first failure is the outcome. If several tables were asked for and each gave
+    ///    JSON that is no list, this is no table's script: the server does not speak /tables.
     func prove(_ tables: [TableName]) async -> Outcome {
         var first: Failure?
-        for table in tables.prefix(SyncLimits.proofTables) {
+        let asked = tables.prefix(SyncLimits.proofTables)
+        var withoutList = 0
+        for table in asked {
             let (answer, generation) = await ask(table)
+            if answer.isOfScript { withoutList += 1 }
             switch outcome(answer, table, in: generation) {
             case .proven(let generation): return .proven(generation)
             case .failed(let failure):
@@ -46,6 +50,7 @@ struct Prover: Sendable {
                 if failure.state != .notTables, !failure.isAboutTable { return .failed(failure) }
             }
         }
+        if withoutList > 1, withoutList == asked.count { first?.isAboutTable = false }
         return .failed(first ?? Failure(state: .offline, reason: "There is no table to ask for."))
     }
 
@@ -132,6 +137,12 @@ struct Prover: Sendable {
             return Failure(
                 state: .notTables, reason: "There is no table \(table)\(answer.inBrackets).",
                 isAboutTable: true)
+        case .unusable(let status, .unexpectedShape) where status < 400:
+            return Failure(
+                state: .notTables,
+                reason:
+                    "Table \(table) gives no list, so it is not copied: what its read answers is "
+                    + "JSON of another shape.", isAboutTable: true)
         case .unusable(_, let why):
             return Failure(
                 state: .notTables, reason: "What answers for table \(table) is \(why.words).")
@@ -140,7 +151,9 @@ struct Prover: Sendable {
                 state: .notTables, reason: "Table \(table) cannot be listed (\(status)).",
                 isAboutTable: true)
         case .row, .rows, .empty:
-            return Failure(state: .notTables, reason: "Table \(table) answers without a list.")
+            return Failure(
+                state: .notTables, reason: "Table \(table) answers without a list.",
+                isAboutTable: true)
         }
     }
 }
@@ -150,6 +163,13 @@ extension RemoteAnswer {
     fileprivate var inBrackets: String {
         if case .missing(let status) = self { return " (\(status))" }
         return " (404)"
+    }
+
+    /// Whether it is a success in JSON that is neither a list nor a row, as a table's own script may give it.
+    /// Any server may answer so, so it proves nothing.
+    var isOfScript: Bool {
+        if case .unusable(let status, .unexpectedShape) = self { return status < 400 }
+        return false
     }
 
     /// Whether the backend may have refused the generation of the request.
