@@ -29,7 +29,7 @@ extension Answerer {
     /// only to a client that asked for it, which `writer` knows; nil tells it to all.
     func addValidators(_ response: inout Response, _ row: Row, _ writer: RowWriter?) {
         let isAsked = profile.generation != .mobileServices || writer?.asks(.version) ?? true
-        if isAsked, table?.isPlain(profile.generation) != true {
+        if isAsked, table?.isPlain(profile.generation) != true, hasVersions {
             response.head.headerFields[.eTag] = ETag.quote(row.version)
         }
         if profile.generation == .datasync, options.stamps != .none {
@@ -47,10 +47,12 @@ extension Answerer {
         }
     }
 
+    private var hasVersions: Bool { table.flatMap { options.table($0.name) }?.hasVersions ?? true }
+
     /// The writer of rows for this request.
     var rowWriter: RowWriter {
         RowWriter(
-            profile: profile, stamps: options.stamps, table: table,
+            profile: profile, stamps: options.stamps, hasVersions: hasVersions, table: table,
             asked: (try? RowWriter.asked(call, profile)) ?? [])
     }
 }

@@ -4,6 +4,7 @@ import TablesProtocol
 struct RowWriter {
     let profile: Profile
     let stamps: BackendOptions.Stamps
+    let hasVersions: Bool
     /// The table; nil where the request reached none, and then there are no rows.
     let table: StoredTable?
     /// The system properties that a first generation client asked for.
@@ -87,7 +88,8 @@ struct RowWriter {
             case .updatedAt:
                 return stamps == .none
                     ? nil : Columns.Column(name, .string(text(row.updatedAt)))
-            case .version: return Columns.Column(name, .string(row.version))
+            case .version:
+                return hasVersions ? Columns.Column(name, .string(row.version)) : nil
             case .deleted:
                 let isKept =
                     profile.generation != .mobileServices || table?.options.softDelete == true

@@ -155,11 +155,21 @@ public struct TableOptions: Sendable, Hashable {
     /// rows whose column `region` is `EU`, and one without the pair sees all. Nil for no such script.
     public var readParameter: String?
 
+    /// Whether rows have a version. Without one no condition is looked at.
+    public var hasVersions: Bool
+    /// The columns of which no two rows that are not deleted have the same value; a write that would give
+    /// them one is answered 409.
+    public var uniqueColumns: [String]
+    /// The columns that hold the id of a row of another table. A write with an id that the table does not have,
+    /// and the deletion of a row that is named so, is answered 409.
+    public var references: [String: TableName]
+
     /// A table; without arguments, one with text ids, soft delete and open to all.
     public init(
         softDelete: Bool = true, idKind: IDKind = .string, reusesIDs: Bool = false,
         needsSignIn: Bool = false, columns: [Column] = [], disabled: Set<Operation> = [],
-        signedIn: Set<Operation> = [], ownerColumn: String? = nil, readParameter: String? = nil
+        signedIn: Set<Operation> = [], ownerColumn: String? = nil, readParameter: String? = nil,
+        hasVersions: Bool = true, uniqueColumns: [String] = [], references: [String: TableName] = [:]
     ) {
         self.softDelete = softDelete
         self.idKind = idKind
@@ -170,6 +180,9 @@ public struct TableOptions: Sendable, Hashable {
         self.signedIn = signedIn
         self.ownerColumn = ownerColumn
         self.readParameter = readParameter
+        self.hasVersions = hasVersions
+        self.uniqueColumns = uniqueColumns
+        self.references = references
     }
 
     /// The options of a table unless they are set: one that deletes softly, but for good in the express

@@ -6,7 +6,9 @@ extension TableRequest {
     ///
     /// A version in the body counts only where no If-Match came, and then gives 409.
     func mismatch(_ row: Row, _ sent: Sent?, _ table: StoredTable) -> Outcome? {
-        if table.isPlain(profile.generation) { return nil }
+        if table.isPlain(profile.generation) || options.table(table.name)?.hasVersions == false {
+            return nil
+        }
         if profile.generation == .datasync { return failedValidator(row) }
         if profile.generation == .mobileServices { return firstMismatch(row, table) }
         let field = call.field(.ifMatch)

@@ -32,6 +32,7 @@ extension TableRequest {
     /// Deletes rows as the table does: softly, or for good.
     /// - Returns: nil when another writer was faster; then none is deleted.
     private func delete(_ rows: [Row], _ table: StoredTable) throws -> [Row]? {
+        try checkReferences(to: rows, in: table.name)
         guard table.options.softDelete, !table.isPlain(profile.generation) else {
             return try storage.remove(rows, from: table.name, write()) ? rows : nil
         }

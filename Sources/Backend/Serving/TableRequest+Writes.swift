@@ -14,6 +14,9 @@ extension TableRequest {
         let owner = try owner(in: table)
         let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
         let columns = withDefaults(kept.columns, table)
+        if try sent.id.flatMap({ try storage.get($0, in: name) }) == nil {
+            try checkConstraints(kept.table, sent.id, columns)
+        }
         var row = NewRow(id: newID(sent, table), columns: columns, version: newVersion())
         row.reusesNumbers = self.options.table(name)?.reusesIDs ?? false
         if profile.isNode, let version = sent.version {
@@ -57,6 +60,8 @@ extension TableRequest {
         var deleted = row.deleted
         if let mark = sent.deleted, profile.generation != .mobileServices { deleted = mark }
         try checkDeletion(from: row.deleted, to: deleted, name)
+        if deleted, !row.deleted { try checkReferences(to: [row], in: name) }
+        if !deleted { try checkConstraints(kept.table, row.id, columns) }
         let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
         let kind = undeletes ? Effect.Kind.undelete : .update
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
@@ -92,6 +97,8 @@ extension TableRequest {
             Columns(row.columns.all.filter { profile.hides($0.name, table.options.idKind) }))
         let change = RowChange(
             old: row, columns: columns, deleted: sent.deleted ?? false, version: newVersion())
+        if change.deleted, !row.deleted { try checkReferences(to: [row], in: name) }
+        if !change.deleted { try checkConstraints(kept.table, row.id, columns) }
         let kind = row.deleted && !change.deleted ? Effect.Kind.undelete : .replace
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
         return .changed(changed, sent: sent.all, kept.table)
@@ -111,6 +118,7 @@ extension TableRequest {
         }
         guard let row = try find(table, id) else { return .missing(id: id) }
         if let outcome = mismatch(row, nil, table) { return outcome }
+        try checkConstraints(table, row.id, row.columns)
         let change = RowChange(
             old: row, columns: row.columns, deleted: false, version: newVersion())
         let rows = try storage.change([change], in: name, as: .undelete, write())

@@ -31,6 +31,10 @@ struct Backend: AsyncParsableCommand {
             words integer+reused-ids gives the id of its last row again when that row is gone, as SQLite \
             does without AUTOINCREMENT.
 
+            To try out what other servers do: a table with unique=COLUMN or references=COLUMN.TABLE answers \
+            409 as a unique index or a foreign key makes a server do, and one with no-versions has rows \
+            without a version.
+
               understudy backend --flavour express --table movies --table numbers:integer \
             --table secrets:authenticated+no-delete
             """)

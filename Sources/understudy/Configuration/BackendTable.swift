@@ -19,6 +19,7 @@ struct BackendTable: Sendable, Hashable {
         case integer, hard, soft, authenticated, anonymous
         case perUser = "per-user"
         case reusedIDs = "reused-ids"
+        case noVersions = "no-versions"
         case noRead = "no-read"
         case noInsert = "no-insert"
         case noUpdate = "no-update"
@@ -35,11 +36,16 @@ struct BackendTable: Sendable, Hashable {
     /// The column with the user's id, where each user has rows of their own.
     private(set) var ownerColumn: String?
 
+    /// The columns of which each value occurs once.
+    private(set) var uniqueColumns: [String] = []
+    /// The columns that name a row of another table.
+    private(set) var references: [String: TableName] = [:]
+
     /// The allowed values of `--table`, as part of a sentence.
     static let allowed =
         "the name of a table, or a name, a colon and words joined by +, such as "
         + "numbers:integer+soft; the words are \(Word.allCases.map(\.rawValue).joined(separator: ", ")), "
-        + "per-user=COLUMN, and VERB=LEVEL, where VERB is "
+        + "per-user=COLUMN, unique=COLUMN, references=COLUMN.TABLE, and VERB=LEVEL, where VERB is "
         + "\(TableOptions.Operation.allCases.map(\.rawValue).joined(separator: ", ")) and LEVEL is "
         + AccessLevel.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -72,6 +78,17 @@ struct BackendTable: Sendable, Hashable {
         if parts[0] == Word.perUser.rawValue {
             guard ownerColumn == nil, Self.isColumn(parts[1]) else { return false }
             ownerColumn = parts[1]
+            return true
+        }
+        if parts[0] == "unique" {
+            uniqueColumns.append(parts[1])
+            return Self.isColumn(parts[1])
+        }
+        if parts[0] == "references" {
+            let names = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+            guard names.count == 2, Self.isColumn(String(names[0])), let table = TableName(names[1])
+            else { return false }
+            references[String(names[0])] = table
             return true
         }
         guard let verb = TableOptions.Operation(rawValue: parts[0]), levels[verb] == nil,
@@ -108,6 +125,7 @@ struct BackendTable: Sendable, Hashable {
             case .soft: table.softDelete = true
             case .authenticated: table.needsSignIn = verified == nil
             case .anonymous, .perUser: break
+            case .noVersions: table.hasVersions = false
             case .noRead: table.disabled.insert(.read)
             case .noInsert: table.disabled.insert(.insert)
             case .noUpdate: table.disabled.insert(.update)
@@ -124,6 +142,8 @@ struct BackendTable: Sendable, Hashable {
             if level == .authenticated, verified != nil { table.signedIn.insert(verb) }
         }
         table.ownerColumn = ownerColumn
+        table.uniqueColumns = uniqueColumns
+        table.references = references
         return table
     }
 }

@@ -18,6 +18,12 @@ import Testing
             TableOptions(softDelete: false, idKind: .integer, reusesIDs: true)
         ),
         (
+            "orders:unique=number+references=client.clients+no-versions", .node,
+            TableOptions(
+                hasVersions: false, uniqueColumns: ["number"],
+                references: ["client": TableName("clients")!])
+        ),
+        (
             "s:authenticated+no-delete+no-read", .express,
             TableOptions(softDelete: false, needsSignIn: true, disabled: [.delete, .read])
         ),
@@ -37,7 +43,8 @@ import Testing
         "movies:reused-ids",
         "movies:integer+", ":integer", "movies=integer", "t:read=maybe", "t:reads=anonymous",
         "t:per-user=id", "t:per-user=", "t:anonymous+authenticated", "t:per-user+anonymous",
-        "t:per-user+read=anonymous", "t:read=anonymous+read=disabled",
+        "t:per-user+read=anonymous", "t:unique=", "t:unique=id", "t:references=a", "t:references=a.",
+        "t:references=id.b", "t:read=anonymous+read=disabled",
     ])
     func `other texts are refused with the allowed ones`(text: String) throws {
         #expect(BackendTable(text) == nil)
