@@ -25,14 +25,17 @@ import Testing
     }
 
     @Test(arguments: BackendFlavour.allCases, [true, false])
-    func `a value that another row has, an unknown parent and a parent's deletion are refused with 409`(
-        flavour: BackendFlavour, soft: Bool
-    ) throws {
+    func
+        `a value that another row has, an unknown parent and a parent's deletion are refused with 409`(
+            flavour: BackendFlavour, soft: Bool
+        ) throws
+    {
         let client = try client(flavour, soft: soft)
         let change = flavour == .toolkit ? "PUT" : "PATCH"
         let taken = #"{"id":"b","number":1.0}"#
         for (method, path, body) in [
-            (change, "/tables/orders/b", taken), (change, "/tables/orders/b", #"{"id":"b","client":"x"}"#),
+            (change, "/tables/orders/b", taken),
+            (change, "/tables/orders/b", #"{"id":"b","client":"x"}"#),
             ("POST", "/tables/orders", #"{"id":"n","number":1}"#),
             ("POST", "/tables/orders", #"{"id":"n","client":"x"}"#),
             ("DELETE", "/tables/clients/c", nil),
@@ -43,7 +46,8 @@ import Testing
         }
         #expect(try client.send("GET", "/tables/orders/n").status == 404)
         #expect(try client.send("DELETE", "/tables/clients/d").status < 300)
-        #expect(try client.send(change, "/tables/orders/a", #"{"id":"a","number":1}"#).status == 200)
+        #expect(
+            try client.send(change, "/tables/orders/a", #"{"id":"a","number":1}"#).status == 200)
         // An id that is there is the older refusal.
         #expect(try client.send("POST", "/tables/orders", #"{"id":"a","number":2}"#).status == 409)
         #expect(try client.send("DELETE", "/tables/orders/a").status < 300)

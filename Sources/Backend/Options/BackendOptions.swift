@@ -169,7 +169,8 @@ public struct TableOptions: Sendable, Hashable {
         softDelete: Bool = true, idKind: IDKind = .string, reusesIDs: Bool = false,
         needsSignIn: Bool = false, columns: [Column] = [], disabled: Set<Operation> = [],
         signedIn: Set<Operation> = [], ownerColumn: String? = nil, readParameter: String? = nil,
-        hasVersions: Bool = true, uniqueColumns: [String] = [], references: [String: TableName] = [:]
+        hasVersions: Bool = true, uniqueColumns: [String] = [],
+        references: [String: TableName] = [:]
     ) {
         self.softDelete = softDelete
         self.idKind = idKind

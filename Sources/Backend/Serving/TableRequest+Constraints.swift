@@ -30,7 +30,8 @@ extension TableRequest {
     func checkReferences(to rows: [Row], in table: TableName) throws {
         let ids = Set(rows.map(\.id))
         for (name, options) in options.tables.sorted(by: { $0.key.text < $1.key.text }) {
-            let columns = options.references.keys.filter { options.references[$0] == table }.sorted()
+            let columns = options.references.keys.filter { options.references[$0] == table }
+                .sorted()
             for column in columns {
                 guard let child = try storage.table(name) else { continue }
                 let isNamed = try storage.rows(in: name).contains { row in
@@ -71,6 +72,7 @@ extension Refusal {
     fileprivate static func isParent(of table: TableName, _ column: String) -> Refusal {
         Refusal(
             409,
-            "The DELETE statement conflicted with the REFERENCE constraint 'FK_\(table)_\(column)'.")
+            "The DELETE statement conflicted with the REFERENCE constraint 'FK_\(table)_\(column)'."
+        )
     }
 }

@@ -25,7 +25,8 @@ enum ConflictReason {
         case (.delete, _): "It was changed on the backend after you deleted it here."
         case (.insert, true): "The backend has a deleted item with this id."
         case (.insert, false): "The backend has another item with this id."
-        case (.update, true), (.replace, true), (.undelete, true):
+        case (.undelete, true): "The backend has deleted it again, or does not have it any more."
+        case (.update, true), (.replace, true):
             "It was deleted on the backend while you changed it here."
         case (.update, false), (.replace, false), (.undelete, false):
             "It was changed on the backend and here."

@@ -95,6 +95,11 @@ struct ItemRow {
         serverVersion != nil || serverUpdatedAt != nil || serverDeleted || settledAt > 0
     }
 
+    /// This store has deleted the item on a backend that keeps nothing of it.
+    func isGone(from table: TableRecord) -> Bool {
+        deleted && currentDeletedAfter != nil && table.deletion == .hard
+    }
+
     /// The backend's columns of a row without local changes; nil when it has none.
     var known: Columns? { deleted && !serverDeleted ? nil : columns }
 

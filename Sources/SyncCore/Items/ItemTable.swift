@@ -118,6 +118,8 @@ struct ItemTable {
         row.serverCreatedAt = nil
         row.serverDeleted = false
         row.deletedAfter = nil
+        // The backend had it, so that bringing it back is no insert of a new item.
+        row.settledAt = try counters.nextChange()
         try restamp(&row, from: before)
         return true
     }

@@ -33,6 +33,8 @@ struct TableRecord: Sendable, Hashable {
     var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     var preservesHistory: Bool
+    /// Whether the rows that were read last had no version.
+    var lacksVersions: Bool
     /// Written by ``TableRecords/learn(_:of:)`` alone.
     var deletion: Deletion
     /// The built indexes.
@@ -52,7 +54,7 @@ struct TableRecord: Sendable, Hashable {
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
           parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
-          is_unsorted, deletion FROM tables
+          is_unsorted, deletion, lacks_versions FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -81,5 +83,6 @@ struct TableRecord: Sendable, Hashable {
         largestPageRows = (row[19] as Int64?).map { Int($0) }
         isUnsorted = row[20]
         deletion = Deletion(rawValue: row[21]) ?? .unknown
+        lacksVersions = row[22]
     }
 }

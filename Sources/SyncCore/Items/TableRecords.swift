@@ -71,7 +71,8 @@ struct TableRecords {
             UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
               conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
               last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
-              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ? WHERE id = ?
+              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ?,
+              lacks_versions = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
@@ -80,7 +81,7 @@ struct TableRecords {
                 table.lastPullAt?.milliseconds, table.warning,
                 JSONList.text(table.parents.map(\.description)), table.preservesHistory,
                 table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
-                table.largestPageRows, table.isUnsorted, table.id,
+                table.largestPageRows, table.isUnsorted, table.lacksVersions, table.id,
             ])
         transaction.effects.changedTables = true
     }
@@ -95,10 +96,18 @@ struct TableRecords {
         transaction.effects.changedTables = true
     }
 
+    /// Stores whether a row that was read has no version.
+    func learn(lacksVersions: Bool, of id: Int64) throws {
+        guard var table = try table(id: id), table.lacksVersions != lacksVersions else { return }
+        table.lacksVersions = lacksVersions
+        try save(table)
+    }
+
     /// Forgets what only the backend so far was seen to do.
     func forgetHabits(of table: TableRecord) throws {
         try forgetSharedColumns(of: table)
-        try transaction.run("UPDATE tables SET deletion = 'unknown' WHERE id = ?", [table.id])
+        try transaction.run(
+            "UPDATE tables SET deletion = 'unknown', lacks_versions = 0 WHERE id = ?", [table.id])
         transaction.effects.changedTables = true
     }
 

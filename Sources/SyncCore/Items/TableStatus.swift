@@ -31,7 +31,8 @@ public struct TableStatus: Sendable, Hashable {
     public var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     public var preservesHistory: Bool
-    /// A warning in plain words: why pulls fail, rows that are set aside, or the backend's paging or clocks.
+    /// A warning in plain words: why pulls fail, rows that are set aside, rows without a version, or the
+    /// backend's paging or clocks.
     public var warning: String?
     /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
     /// because the backend could not be used, does not count.
@@ -77,6 +78,10 @@ struct TableStatuses {
             indexes: try TableIndexes(transaction).statuses(of: table.id))
     }
 
+    private static let noVersions =
+        "Its rows have no version, so a row is read before it is written: what another writer changes in the "
+        + "moment between is not protected."
+
     private func warning(_ table: TableRecord, setAside: Int) -> String? {
         var sentences: [String] = []
         if let error = table.pullError { sentences.append("Its pulls fail: \(error)") }
@@ -87,6 +92,7 @@ struct TableStatuses {
                 : "\(setAside) rows of the backend are not here, since they"
             sentences.append("\(rows) cannot be taken.")
         }
+        if table.lacksVersions { sentences.append(Self.noVersions) }
         sentences += [table.warning].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }

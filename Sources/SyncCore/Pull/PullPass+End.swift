@@ -47,6 +47,7 @@ extension PullPass {
             record.lastPullAt = transaction.now
             record.warning = plan.warning(at: answeredAt ?? transaction.now)
             record.isUnsorted = plan.isUnsorted
+            record.lacksVersions = plan.hasVersions.map { !$0 } ?? record.lacksVersions
             record.pageRows = plan.pageRows(after: record.pageRows)
             // A first generation server gives as many rows as requested, and 50 without a request.
             if !isFirstGeneration {

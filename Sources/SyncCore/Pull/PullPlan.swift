@@ -46,6 +46,8 @@ struct PullPlan: Sendable {
     private var lastRows: Int?
     /// Whether a row came without `updatedAt`, so that no token can be kept.
     private(set) var hasUntimedRows = false
+    /// Whether the rows received have a version; nil before the first one.
+    private(set) var hasVersions: Bool?
     /// Whether rows came in another order than that of `updatedAt`, in this pull or an earlier one.
     private(set) var isUnsorted: Bool
     /// Whether the times of the last page went back, so that the page is requested once more.
@@ -182,6 +184,7 @@ struct PullPlan: Sendable {
         if keys == lastPage, !isAtEnd { return handleRepeatedPage(page, keys) }
         lastPage = keys
         if rows.contains(where: { $0.idText == nil }) { hasNamelessRows = true }
+        for row in page.rows { hasVersions = hasVersions != false && row.version != nil }
         if isUntimed(page, keys) {
             hasUntimedRows = true
             // The page is requested again, in another order.

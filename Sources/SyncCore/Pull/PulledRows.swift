@@ -112,6 +112,7 @@ struct PulledRows {
         let known = row.pending == nil ? row.visible : row.shadow
         guard let known, let theirs = server.columns else {
             return server.version != nil || server.updatedAt != nil
+                || row.pending == nil && server.isDeleted
         }
         return theirs.changedNames(from: known).isEmpty
     }

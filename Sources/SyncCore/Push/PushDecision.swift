@@ -25,10 +25,12 @@ struct PushSubject: Sendable, Hashable {
     /// Whether this pass has already merged and resent the operation. It does so only once.
     var hasMerged = false
     /// Whether the row is read before anything is sent, because an earlier request may have taken effect,
-    /// or because the request would replace the whole row regardless of its present version.
+    /// or because the row's version is not known, so that the request would have no condition.
     var isReadFirst = false
+    /// Whether an undelete inserts the item if the backend has no such row: a person asked for it.
+    var insertsIfGone = false
     /// A planted bug of the simulator, for decisions that are made without a transaction.
-    var mergesTwice = false
+    var bug: ProductBug?
 
     /// The policy that decides a conflict of this operation.
     ///
@@ -39,7 +41,27 @@ struct PushSubject: Sendable, Hashable {
         if !conditional, unconditionalPolicy == .client { return .client }
         guard conflictPolicy == .merge else { return conflictPolicy }
         let isMergeable = !isGone && kind != .delete && kind != .undelete
-        return isMergeable && (!maybeApplied && !mayArriveLate || mergesTwice) ? .merge : .ask
+        return isMergeable && (!maybeApplied && !mayArriveLate || bug == .mergeSendsTwice)
+            ? .merge : .ask
+    }
+
+    /// Whether it is an insert whose id the backend assigns.
+    var isAssigned: Bool { kind == .insert && itemID.kind == .integer }
+
+    /// Whether nothing is known of the row that is deleted.
+    var isUnknownRow: Bool { baseVersion == nil && base == nil }
+
+    /// Whether an answer refuses the operation for another reason than the row's version: the row is still the
+    /// one that the operation started from.
+    func isRefused(_ refused: Refused, beside row: RemoteRow) -> Bool {
+        switch kind {
+        // The row has the insert's id, and that is the reason.
+        case .insert: return false
+        case .update, .replace: return !row.isDeleted && isUnchanged(row)
+        case .delete: return !row.isDeleted && (isUnknownRow || isUnchanged(row))
+        // A backend that denies a deleted row which it shows cannot bring it back.
+        case .undelete: return row.isDeleted && (refused.isMissing || isUnchanged(row))
+        }
     }
 
     /// Whether a row shows everything that was sent.

@@ -15,10 +15,11 @@ extension PushPass {
     func push(_ operation: TableOperation) async -> PushedOperation {
         var result = PushedOperation(id: operation.id, seq: operation.seq)
         var operation = operation
-        var hasMerged = false
+        var (hasRead, hasMerged) = (false, false)
         do throws(StoreError) {
             for _ in 0..<SyncLimits.requestsPerOperation {
-                guard let step = try await step(operation, hasMerged: hasMerged) else { break }
+                guard let step = try await step(operation, hasRead: hasRead, hasMerged: hasMerged)
+                else { break }
                 guard !step.isHeld else {
                     result.isHeld = true
                     break
@@ -29,6 +30,7 @@ extension PushPass {
                 result.refusedProtocolVersion = step.refusedProtocolVersion
                 result.stop = step.stop
                 guard step.goesOn, !cancel.isSet else { break }
+                hasRead = hasRead || step.isRead
                 hasMerged = hasMerged || step.isMerge
                 let seq = operation.seq
                 guard let again = try await store.read({ try $0.queue.operation(seq: seq) }) else {
@@ -50,6 +52,8 @@ extension PushPass {
         var stop: PushStop?
         /// The operation may be sent (again) at once.
         var goesOn = false
+        /// The row was read, and nothing was sent yet.
+        var isRead = false
         var isMerge = false
         /// Nothing was sent, because the slots are closed.
         var isHeld = false
@@ -57,16 +61,15 @@ extension PushPass {
     }
 
     private func step(
-        _ operation: TableOperation, hasMerged: Bool
+        _ operation: TableOperation, hasRead: Bool, hasMerged: Bool
     ) async throws(StoreError) -> Step? {
         let table = operation.table
         guard let record = try await record(of: table) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
         subject.isReadFirst =
-            operation.maybeApplied
-            || !hasMerged && operation.lacksVersion && remote.generation == .datasync
-        subject.mergesTwice = store.has(.mergeSendsTwice)
+            operation.maybeApplied || !hasRead && mustBeReadFirst(operation, record)
+        subject.bug = store.plantedBug
         if operation.needsHighestID {
             if let step = try await recordHighestID(operation, subject) { return step }
         }
@@ -79,9 +82,30 @@ extension PushPass {
         let ruling = try await sendAndJudge(request, of: operation, subject, record)
         var step = try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
-            origin: ruling.origin)
+            origin: ruling.origin, hasVersion: ruling.hasVersion)
+        step.isRead = subject.isReadFirst
         step.refusedProtocolVersion = ruling.refusedProtocolVersion
         return step
+    }
+
+    /// Whether the row is read before an operation is sent whose row has no known version. The request would
+    /// have no condition, and would overwrite what another writer changed meanwhile.
+    ///
+    /// 1. An undelete is read in any case: one that arrives late would bring back what was deleted again.
+    /// 2. In the third generation an update replaces the whole row, whatever the policy.
+    /// 3. Any other is not read if the table's policy lets writes without a condition win.
+    private func mustBeReadFirst(_ operation: TableOperation, _ record: TableRecord) -> Bool {
+        guard operation.baseVersion == nil else { return false }
+        let replaces = remote.generation == .datasync
+        if store.has(.unversionedOverwrites), operation.kind != .undelete {
+            return replaces && operation.kind != .delete && operation.kind != .insert
+        }
+        switch operation.kind {
+        case .insert: return false
+        case .undelete: return replaces || !store.has(.undeleteIsUnconditional)
+        case .update, .replace: return replaces || !operation.isUnconditional(in: record)
+        case .delete: return !operation.isUnconditional(in: record)
+        }
     }
 
     /// Waits for a slot; false if the push ends or must prove the backend first.
@@ -139,7 +163,7 @@ extension PushPass {
     private func settle(
         _ operation: TableOperation, _ subject: PushSubject, _ decision: PushDecision,
         _ end: AttemptEnd?, failure: Prover.Failure?,
-        origin: RowOrigin = RowOrigin()
+        origin: RowOrigin = RowOrigin(), hasVersion: Bool? = nil
     ) async throws(StoreError) -> Step {
         let random = random
         let maxAttempts = settings.maxAttempts
@@ -157,13 +181,18 @@ extension PushPass {
                 // Another operation claimed this row at the same moment: read back again.
                 outcome = .unknown(reason: "The row is another change's.", until: transaction.now)
             }
+            if let hasVersion {
+                try transaction.tables.learn(lacksVersions: !hasVersion, of: operation.tableID)
+            }
             return try Settling(transaction: transaction).settle(
                 operation.seq, outcome, attempt: end)
         }
         var step = Step(state: state, linkFailure: failure)
         switch decision {
         case .sendAgain: step.goesOn = true
-        case .merge, .insertAgain: (step.goesOn, step.isMerge) = (true, true)
+        // To take the version of a row that was read first is no merge.
+        case .merge: (step.goesOn, step.isMerge) = (true, !subject.isReadFirst)
+        case .insertAgain: (step.goesOn, step.isMerge) = (true, true)
         case .conflict(_, _, let policy):
             step.goesOn = state == .queued && policy != .ask
             step.isMerge = step.goesOn

@@ -12,6 +12,8 @@ extension PushPass {
         var failure: Prover.Failure?
         var origin: RowOrigin
         var refusedProtocolVersion: Bool
+        /// Whether the row has a version; nil if it was not read.
+        var hasVersion: Bool?
     }
 
     /// Whether a missing table was there before, so that it may come back.
@@ -42,7 +44,9 @@ extension PushPass {
         if exchange.answer.isMissing {
             subject.tableExistedBefore = try await existedBefore(record)
         }
-        var decision = try await firstDecision(exchange.answer, of: operation, subject, record)
+        let (first, hasVersion) = try await firstDecision(
+            exchange.answer, of: operation, subject, record)
+        var decision = first
         var origin = self.origin(operation, request, exchange.answer, subject)
         if decision == .readBack {
             decision = try await readBack(operation, &subject, after: exchange.answer, record)
@@ -64,7 +68,7 @@ extension PushPass {
         end.error = end.error ?? failure?.reason
         return JudgedRequest(
             subject: subject, decision: decision, end: end, failure: failure, origin: origin,
-            refusedProtocolVersion: exchange.answer.isOtherVersion)
+            refusedProtocolVersion: exchange.answer.isOtherVersion, hasVersion: hasVersion)
     }
 
     /// Judges the first answer.
@@ -72,22 +76,28 @@ extension PushPass {
     /// 1. An insert whose id the backend assigns, and that may have been applied, is judged by the new rows.
     /// 2. An operation whose row is read first is judged by that row.
     /// 3. Any other answer is judged by itself.
+    ///
+    /// - Returns: the decision, and whether the row has a version; nil if it was not read.
     private func firstDecision(
         _ answer: RemoteAnswer, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord
-    ) async throws(StoreError) -> PushDecision {
+    ) async throws(StoreError) -> (PushDecision, hasVersion: Bool?) {
         let remote = self.remote(for: operation)
         if operation.isAssigned, operation.maybeApplied {
             let highest = operation.highestID ?? 0
             let rows = await remote.rest(of: answer, of: record.name, after: highest)
             let claimed = try await store.read { try $0.items.claimedIDs(of: record) }
-            return IntegerInsert.judge(subject, rows, after: highest, claimed: claimed)
+            return (IntegerInsert.judge(subject, rows, after: highest, claimed: claimed), nil)
         }
-        guard subject.isReadFirst else { return Verdict.judge(subject, answer) }
+        guard subject.isReadFirst else { return (Verdict.judge(subject, answer), nil) }
         let proof =
             store.has(.ignoredFilterProves)
             ? answer : await remote.proof(answer, of: operation.itemID, in: record.name)
-        return Verdict.judge(subject, readBack: proof, after: .unknown)
+        var hasVersion: Bool?
+        if case .rows(let page) = proof {
+            hasVersion = page.rows.first { $0.id == operation.itemID }.map { $0.version != nil }
+        }
+        return (Verdict.judge(subject, readBack: proof, after: .unknown), hasVersion)
     }
 
     /// Reads the row back after an answer that is no verdict without it, and judges the row.
@@ -102,9 +112,9 @@ extension PushPass {
         let list = await remote.list(record.name, .row(operation.itemID))
         let row = await remote.proof(list, of: operation.itemID, in: record.name)
         if row.isMissing { subject.tableExistedBefore = try await existedBefore(record) }
-        let cause: Verdict.ReadBackCause = answer.isMissing ? .missing : .conflict
-        let decision = Verdict.judge(subject, readBack: row, after: cause)
-        if operation.kind == .insert, cause == .conflict, !row.isList {
+        let decision = Verdict.judge(
+            subject, readBack: row, after: answer.refused.map { .refused($0) } ?? .unknown)
+        if operation.kind == .insert, !answer.isMissing, !row.isList {
             subject.maybeApplied = true
         }
         return decision
@@ -195,9 +205,9 @@ extension PushPass {
                 throw .failed(error.description)
             }
         }
-        let isUnconditional = !operation.conditional && record.unconditionalPolicy == .client
         return .operation(
-            operation, isUnconditional: isUnconditional, generation: remote.generation)
+            operation, isUnconditional: operation.isUnconditional(in: record),
+            generation: remote.generation)
     }
 
     /// What an answer's row says besides its columns. The row is whole if it answers an insert or a
@@ -257,7 +267,8 @@ extension PushSubject {
             maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
             hasGeneratedID: operation.hasGeneratedID,
             conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
-            unconditionalPolicy: table.unconditionalPolicy)
+            unconditionalPolicy: table.unconditionalPolicy,
+            insertsIfGone: !operation.actor.isClient)
     }
 }
 
@@ -275,6 +286,15 @@ extension AttemptEnd {
 }
 
 extension RemoteAnswer {
+    /// 404, 409, 410 or 412 with the backend's sentence; nil for any other answer.
+    var refused: Refused? {
+        switch self {
+        case .conflict(let status, _, let text), .missing(let status, let text):
+            Refused(status: status, text: text)
+        default: nil
+        }
+    }
+
     /// 404 or 410.
     var isMissing: Bool { if case .missing = self { true } else { false } }
 

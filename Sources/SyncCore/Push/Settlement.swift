@@ -24,10 +24,17 @@ struct Settlement {
             return .unknown(reason: "The row has to be read back.", until: now)
         case .sendAgain:
             return .waiting(
-                reason: "The backend never got it; it is sent again.", until: now,
-                maybeApplied: false)
+                reason: subject.maybeApplied
+                    ? "The backend never got it; it is sent again."
+                    : "The backend's row is as it was; it is sent.",
+                until: now, maybeApplied: false)
         case .merge(_, let row):
-            return .rebased(onto: row, reason: "Merged with the backend's changes to other fields.")
+            let isSame = subject.base.map { row.columns.changedNames(from: $0).isEmpty } ?? false
+            return .rebased(
+                onto: row,
+                reason: isSame
+                    ? "The backend's row has another version and the same values."
+                    : "Merged with the backend's changes to other fields.")
         case .conflict(let row, let reason, let policy): return conflict(row, reason, policy)
         case .quarantine(let reason):
             return .quarantined(reason: reason, maybeApplied: subject.maybeApplied)

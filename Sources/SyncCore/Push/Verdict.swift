@@ -5,7 +5,8 @@ import TablesProtocol
 ///
 /// Three rules hold for every case. An answer 2xx without a body is a success only for a delete, and one with
 /// an unreadable body never is. An operation that may have been applied is read back before it is sent again.
-/// A 404 alone does not prove that a row is gone: the row is read back.
+/// A 404 alone does not prove that a row is gone: the row is read back. An answer that refuses is about a version
+/// only if the row read back is another one than the operation started from.
 enum Verdict {
     /// Judges the answer to the operation's own request.
     static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {
@@ -16,12 +17,11 @@ enum Verdict {
                 ? .applied(nil)
                 : inconclusive("The backend answered with success but without the row.")
         case .rows: return inconclusive("The backend answered with a list instead of one row.")
-        case .conflict(_, let row): return collision(subject, row)
-        case .missing(let status):
-            return subject.kind == .insert ? noTable(subject, status) : .readBack
+        case .conflict(let status, let row, let text):
+            return collision(subject, row, Refused(status: status, text: text))
+        case .missing: return .readBack
         case .unauthorized: return .signIn(maybeApplied: false)
-        case .rejected(let status, let text):
-            return .quarantine(reason: "The backend refused it with \(status)\(detail(text))")
+        case .rejected(let status, let text): return Refused(status: status, text: text).decision
         case .failed, .unavailable, .unusable, .unreachable: return noVerdict(answer)
         }
     }
@@ -51,7 +51,7 @@ enum Verdict {
                 Postponement(
                     cause: cause, maybeApplied: error.reach == .maybeSent, reason: error.message))
         case .unauthorized: return .signIn(maybeApplied: false)
-        case .missing(let status), .conflict(let status, _):
+        case .missing(let status, _), .conflict(let status, _, _):
             return .quarantine(reason: "The backend answered \(status) to a list.")
         case .rejected(let status, let text):
             return .quarantine(
@@ -89,17 +89,18 @@ enum Verdict {
         }
     }
 
-    private static func collision(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
-        if subject.kind == .insert, subject.itemID.kind == .integer {
-            return .quarantine(reason: "The backend says that such an item exists.")
-        }
+    private static func collision(
+        _ subject: PushSubject, _ row: RemoteRow?, _ refused: Refused
+    ) -> PushDecision {
+        // The backend assigns the id, so no other row can have it.
+        if subject.kind == .insert, subject.itemID.kind == .integer { return refused.decision }
         // The row may be an echo of the request's own body, also beside the present row's version and with
         // values that the backend changed. A delete sends no row, so the row is the backend's own. It may be
         // a part of it.
         guard subject.kind == .delete, let row, row.version != nil, row.id == subject.itemID,
             row.isDeleted || !row.columns.lacksValue(of: subject.base ?? Columns())
         else { return .readBack }
-        return found(subject, row, after: .conflict)
+        return found(subject, row, after: .refused(refused))
     }
 
     static func inconclusive(_ reason: String) -> PushDecision {
@@ -113,7 +114,7 @@ enum Verdict {
             decidedBy: subject.policy(isGone: isGone))
     }
 
-    private static func detail(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }
+    static func detail(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }
 }
 
 extension Unusable {

@@ -146,6 +146,11 @@ struct LocalWriting {
         if !(row.deleted && kind == .delete), !write.holds(for: row, in: table) {
             return .preconditionFailed(row.item)
         }
+        if kind == .undelete, chain.isEmpty, write.actor.isClient, row.isGone(from: table),
+            !transaction.has(.undeleteInserts)
+        {
+            return .missing
+        }
         if !row.deleted, kind == .undelete {
             try ledger.countCollapsedWrite()
             return .undeleted(row.item, WrittenOperation(lastOf: chain))

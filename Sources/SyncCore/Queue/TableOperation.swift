@@ -65,12 +65,9 @@ struct TableOperation: Sendable, Hashable {
         payload?.picking(changedColumns) ?? Columns()
     }
 
-    /// Whether it changes a row whose version is unknown, such as after a delete whose answer had no body.
-    var lacksVersion: Bool {
-        switch kind {
-        case .update, .replace, .undelete: baseVersion == nil
-        case .insert, .delete: false
-        }
+    /// Whether the table's policy lets it win over other writers' changes: its client sent no condition.
+    func isUnconditional(in table: TableRecord) -> Bool {
+        !conditional && table.unconditionalPolicy == .client
     }
 
     /// Whether a request may have taken effect or may still do so. If so, the operation must not be

@@ -56,8 +56,10 @@ struct AnswerReader {
         }
         // 4. Everything else comes from the backend itself.
         switch status {
-        case 404, 410: return .missing(status: status)
-        case 409, 412: return .conflict(status: status, row(response))
+        case 404, 410: return .missing(status: status, text: text(response))
+        case 409, 412:
+            let row = row(response)
+            return .conflict(status: status, row, text: row == nil ? text(response) : "")
         default: return .rejected(status: status, text: text(response))
         }
     }

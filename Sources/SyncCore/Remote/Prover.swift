@@ -146,7 +146,7 @@ struct Prover: Sendable {
         case .unusable(_, let why):
             return Failure(
                 state: .notTables, reason: "What answers for table \(table) is \(why.words).")
-        case .rejected(let status, _), .conflict(let status, _):
+        case .rejected(let status, _), .conflict(let status, _, _):
             return Failure(
                 state: .notTables, reason: "Table \(table) cannot be listed (\(status)).",
                 isAboutTable: true)
@@ -161,7 +161,7 @@ struct Prover: Sendable {
 extension RemoteAnswer {
     /// The status of an answer about a missing table, in brackets.
     fileprivate var inBrackets: String {
-        if case .missing(let status) = self { return " (\(status))" }
+        if case .missing(let status, _) = self { return " (\(status))" }
         return " (404)"
     }
 

@@ -9,11 +9,11 @@ enum RemoteAnswer: Sendable, Hashable {
     case rows(RemotePage)
     /// 2xx without a body.
     case empty
-    /// 409 or 412, with the row if the body was one. Real servers echo the client's own item after a
-    /// duplicate insert, so for an insert the row proves nothing.
-    case conflict(status: Int, RemoteRow?)
-    /// 404 or 410, in JSON or without a body.
-    case missing(status: Int)
+    /// 409 or 412, with the row if the body was one, else with the backend's sentence. Real servers echo the
+    /// client's own item after a duplicate insert, so for an insert the row proves nothing.
+    case conflict(status: Int, RemoteRow?, text: String = "")
+    /// 404 or 410, with the backend's sentence, in JSON or without a body.
+    case missing(status: Int, text: String = "")
     /// 401.
     case unauthorized
     /// Any other 4xx except 408 and 429: the backend understood the request and refuses it.

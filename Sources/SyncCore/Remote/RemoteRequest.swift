@@ -37,9 +37,9 @@ extension RemoteRequest {
         var request = RemoteRequest(method: shape.method, target: target, body: shape.body)
         request.fields.set("Idempotency-Key", operation.id)
         operation.trace?.add(to: &request.fields)
-        // A PUT of the whole row would overwrite other writers' columns, so it has If-Match even if the
-        // table's policy lets the local change win.
-        if shape.hasID, !isUnconditional || shape.method == .put,
+        // A PUT of the whole row would overwrite other writers' columns, and an undelete that arrives late would
+        // undo another deletion, so they have If-Match even if the table's policy lets the local change win.
+        if shape.hasID, !isUnconditional || shape.method == .put || operation.kind == .undelete,
             let version = operation.baseVersion
         {
             request.fields[.ifMatch] = ETag.quote(version)

@@ -41,6 +41,14 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case signInForgetsRequest
     /// A pulled row is laid over local changes.
     case pullOverwrites
+    /// A row without a version is not read before it is written.
+    case unversionedOverwrites
+    /// An undelete whose row has no known version is sent without a condition.
+    case undeleteIsUnconditional
+    /// A client's undelete of a row that the backend does not have inserts it.
+    case undeleteInserts
+    /// A refusal that is not about a version is called a conflict, or is tried again.
+    case refusalIsConflict
 }
 
 extension Store {
@@ -48,12 +56,15 @@ extension Store {
         /// Gives the store and its engine a bug.
         package func plant(_ bug: ProductBug?) { work.planted.withLock { $0 = bug } }
 
-        /// Whether the bug was planted.
-        func has(_ bug: ProductBug) -> Bool { work.planted.withLock { $0 } == bug }
+        /// The bug that was planted.
+        var plantedBug: ProductBug? { work.planted.withLock { $0 } }
     #else
-        /// Whether the bug was planted: never in a release build.
-        func has(_ bug: ProductBug) -> Bool { false }
+        /// The bug that was planted: never one in a release build.
+        var plantedBug: ProductBug? { nil }
     #endif
+
+    /// Whether the bug was planted.
+    func has(_ bug: ProductBug) -> Bool { plantedBug == bug }
 }
 
 extension Transaction {

@@ -16,7 +16,7 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
     enum Expected: Sendable {
         case applied(RemoteRow?), readBack, sendAgain, insertAgain, merge(String), conflict(
             RemoteRow?)
-        case decided(ConflictPolicy), quarantine, own(Bool), link(Bool), busy(Bool), signIn
+        case decided(ConflictPolicy), quarantine, refused, own(Bool), link(Bool), busy(Bool), signIn
     }
 
     init(_ name: String, _ subject: PushSubject, _ answer: RemoteAnswer, _ expected: Expected) {
@@ -30,6 +30,8 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
             (.signIn, .signIn(maybeApplied: false)),
             (.quarantine, .quarantine), (.insertAgain, .insertAgain):
             true
+        case (.refused, .quarantine(let reason)):
+            [taken, denied].map(\.decision).contains(.quarantine(reason: reason))
         case (.merge(let rest), .merge(let columns, onto: _)): rest == columns.text
         case (.conflict(let row), .conflict(let found, _, .ask)): row == found
         case (.decided(let policy), .conflict(_, _, let found)): policy == found
@@ -72,6 +74,8 @@ private func subject(
     return subject
 }
 
+private let taken = Refused(status: 409, text: "Violation of UNIQUE KEY constraint 'UQ'.")
+private let denied = Refused(status: 404, text: "")
 private let gone = row(version: "v2", deleted: true)
 private let mine = row(#"{"text":"b","complete":false,"rank":1.0}"#)
 private let elsewhere = row(#"{"text":"a","complete":true,"rank":1}"#)
@@ -84,7 +88,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("insert 201", subject(.insert), .row(mine), .applied(mine)),
         .init("insert 2xx without a body is no success", subject(.insert), .empty, .own(true)),
         .init("insert 409 is read back", subject(.insert), .conflict(status: 409, mine), .readBack),
-        .init("insert 404 refuses the table", subject(.insert), .missing(status: 404), .quarantine),
+        .init("insert 404 is read back", subject(.insert), .missing(status: 404), .readBack),
         .init("update 200", subject(.update), .row(mine), .applied(mine)),
         .init("update 200 of a deleted row", subject(.update), .row(gone), .conflict(gone)),
         .init("update 200 with another row", subject(.update), .row(row(id: "y")), .own(true)),
@@ -222,7 +226,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("insert of an equal row", subject(.insert), list(mine), .applied(mine)),
         .init("insert of another row", subject(.insert), list(overlap), .conflict(overlap)),
         .init("insert over a deleted row", subject(.insert), list(gone), .conflict(gone)),
-        .init("insert of a hidden id", subject(.insert), list(), .quarantine),
+        .init("insert of a hidden id", subject(.insert), list(), .refused),
         .init("update, disjoint", subject(.update), list(elsewhere), .merge(#"{"text":"b"}"#)),
         .init(
             "update, disjoint again", subject(.update, merged: true), list(elsewhere), .own(false)),
@@ -241,28 +245,39 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("undelete, already so", subject(.undelete), list(mine), .applied(mine)),
         .init("delete, gone", subject(.delete), list(), .applied(nil)),
         .init("delete, changed", subject(.delete), list(overlap), .conflict(overlap)),
+        .init("delete, the same in another version", subject(.delete), list(row()), .merge("{}")),
+        .init(
+            "delete, the same in another version again", subject(.delete, merged: true),
+            list(row()), .own(false)),
+        .init(
+            "update, the same in another version", subject(.update), list(row()),
+            .merge(#"{"text":"b"}"#)),
+        .init("undelete, deleted again", subject(.undelete), list(gone), .conflict(gone)),
+        .init("undelete, gone", subject(.undelete), list(), .conflict(nil)),
     ]
 
     @Test(arguments: conflicts)
     func `a conflict is judged by the row read back`(_ row: VerdictCase) {
-        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .conflict)
+        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .refused(taken))
         #expect(row.check(decision), "\(decision)")
     }
 
     static let missing: [VerdictCase] = [
+        .init("insert", subject(.insert), list(), .refused),
         .init("update, gone", subject(.update), list(), .conflict(nil)),
         .init("update, deleted", subject(.update), list(gone), .conflict(gone)),
-        .init("update, there after all", subject(.update), list(unchanged), .own(false)),
+        .init("update, there after all", subject(.update), list(unchanged), .refused),
+        .init("update, made anew", subject(.update), list(overlap), .conflict(overlap)),
         .init("delete, gone", subject(.delete), list(), .applied(nil)),
         .init("delete, deleted", subject(.delete), list(gone), .applied(gone)),
-        .init("delete, there after all", subject(.delete), list(unchanged), .own(false)),
-        .init("undelete, gone", subject(.undelete), list(), .insertAgain),
-        .init("undelete, still deleted", subject(.undelete), list(gone), .quarantine),
+        .init("delete, there after all", subject(.delete), list(unchanged), .refused),
+        .init("undelete, gone", subject(.undelete), list(), .conflict(nil)),
+        .init("undelete, still deleted", subject(.undelete), list(gone), .refused),
     ]
 
     @Test(arguments: missing)
     func `a 404 is judged by the list`(_ row: VerdictCase) {
-        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .missing)
+        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .refused(denied))
         #expect(row.check(decision), "\(decision)")
     }
 
@@ -272,5 +287,95 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         #expect(write.policy(isGone: false) == .client)
         write.conditional = true
         #expect(write.policy(isGone: false) == .ask)
+    }
+
+    @Test func `a person's undelete inserts what the backend does not have`() {
+        var undo = subject(.undelete)
+        undo.insertsIfGone = true
+        #expect(Verdict.judge(undo, readBack: Self.list(), after: .unknown) == .insertAgain)
+    }
+}
+
+/// Refusals over all kinds, statuses, policies, versions and rows.
+@Suite struct RefusalVerdictTests {
+    /// What the row read back is, compared with the one that the change started from.
+    enum Found: CaseIterable {
+        case same, sameInOtherVersion, disjoint, overlapping
+    }
+
+    static let kinds: [OperationKind] = [.update, .replace, .delete]
+    static let versions: [(String?, String?)] = [
+        ("v1", "v1"), (nil, nil), ("v1", nil), (nil, "v1"),
+    ]
+    static let statuses = [404, 409, 410, 412]
+
+    private func remote(_ found: Found, _ version: String?) -> RemoteRow {
+        let other = version.map { _ in "v2" }
+        return switch found {
+        case .same: row(version: version)
+        case .sameInOtherVersion: row(version: other)
+        case .disjoint: row(#"{"text":"a","complete":true,"rank":1}"#, version: other)
+        case .overlapping: row(#"{"text":"c","complete":false,"rank":1}"#, version: other)
+        }
+    }
+
+    @Test(arguments: kinds, statuses)
+    func `an answer is about a version only if the row is another one`(
+        _ kind: OperationKind, _ status: Int
+    ) {
+        for (had, has) in Self.versions {
+            for found in Found.allCases {
+                for policy in ConflictPolicy.allCases {
+                    var change = subject(kind, policy: policy)
+                    change.baseVersion = had
+                    let row = remote(found, has)
+                    let refused = Refused(status: status, text: "No.")
+                    let list = RemoteAnswer.rows(RemotePage(elements: [.row(row)], hasNext: false))
+                    let decision = Verdict.judge(change, readBack: list, after: .refused(refused))
+                    let hasOrder = had != nil && has != nil
+                    let isSame = found == .same || found == .sameInOtherVersion && !hasOrder
+                    let comment: Comment =
+                        "\(had ?? "-") \(has ?? "-") \(found) \(policy): \(decision)"
+                    if isSame {
+                        #expect(
+                            decision
+                                == .quarantine(reason: "The backend refused it with \(status): No."),
+                            comment)
+                    } else {
+                        switch (decision, found) {
+                        case (.merge(_, onto: row), .sameInOtherVersion): break
+                        case (.merge(_, onto: row), .disjoint): #expect(kind != .delete, comment)
+                        case (.conflict(row, _, let decided), .disjoint):
+                            #expect(kind == .delete, comment)
+                            #expect(decided == change.policy(isGone: false), comment)
+                        case (.conflict(row, _, let decided), .overlapping):
+                            #expect(decided == change.policy(isGone: false), comment)
+                        default: Issue.record(comment)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: statuses)
+    func `an insert whose id no row has is refused, one of another row is a conflict`(_ status: Int)
+    {
+        let refused = Refused(status: status, text: "")
+        let none = RemoteAnswer.rows(RemotePage(elements: [], hasNext: false))
+        #expect(
+            Verdict.judge(subject(.insert), readBack: none, after: .refused(refused))
+                == .quarantine(reason: "The backend refused it with \(status)."))
+        var number = subject(.insert)
+        number.itemID = ItemID(7)
+        let other = RemoteAnswer.rows(
+            RemotePage(
+                elements: [.row(RemoteRow(id: ItemID(7), columns: base, version: "v1"))],
+                hasNext: false))
+        #expect(
+            Verdict.judge(number, readBack: other, after: .refused(refused)) == refused.decision)
+        #expect(
+            Verdict.judge(number, .conflict(status: 409, nil, text: "Taken."))
+                == .quarantine(reason: "The backend refused it with 409: Taken."))
     }
 }

@@ -58,8 +58,9 @@ import Testing
     @Test(arguments: [
         (204, "", RemoteAnswer.empty), (200, "  \r\n", .empty),
         (401, "", .unauthorized), (404, "", .missing(status: 404)),
-        (404, #"{"error":"gone"}"#, .missing(status: 404)), (410, "", .missing(status: 410)),
-        (409, #"{"error":"exists"}"#, .conflict(status: 409, nil)),
+        (404, #"{"error":"gone"}"#, .missing(status: 404, text: "gone")),
+        (410, "", .missing(status: 410)),
+        (409, #"{"error":"exists"}"#, .conflict(status: 409, nil, text: "exists")),
         (400, #"{"error":"bad"}"#, .rejected(status: 400, text: "bad")),
         (403, #"{"message":"no"}"#, .rejected(status: 403, text: "no")),
         (500, #"{"error":"oops"}"#, .failed(status: 500, text: "oops")),

@@ -21,7 +21,7 @@ import Testing
             "orders:unique=number+references=client.clients+no-versions", .node,
             TableOptions(
                 hasVersions: false, uniqueColumns: ["number"],
-                references: ["client": TableName("clients")!])
+                references: TableName("clients").map { ["client": $0] } ?? [:])
         ),
         (
             "s:authenticated+no-delete+no-read", .express,
@@ -43,7 +43,8 @@ import Testing
         "movies:reused-ids",
         "movies:integer+", ":integer", "movies=integer", "t:read=maybe", "t:reads=anonymous",
         "t:per-user=id", "t:per-user=", "t:anonymous+authenticated", "t:per-user+anonymous",
-        "t:per-user+read=anonymous", "t:unique=", "t:unique=id", "t:references=a", "t:references=a.",
+        "t:per-user+read=anonymous", "t:unique=", "t:unique=id", "t:references=a",
+        "t:references=a.",
         "t:references=id.b", "t:read=anonymous+read=disabled",
     ])
     func `other texts are refused with the allowed ones`(text: String) throws {
