@@ -78,7 +78,9 @@ extension PushPass {
         let marked = try await store.commitInGroup { try $0.attempts.markSending(operation, start) }
         guard let marked else { return nil }
 
-        guard await acquireSlot() else { return try await settleUnsent(marked, subject) }
+        guard await acquireSlot(isNext: hasRead) else {
+            return try await settleUnsent(marked, subject)
+        }
         let ruling = try await sendAndJudge(request, of: operation, subject, record)
         var step = try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
@@ -109,8 +111,8 @@ extension PushPass {
     }
 
     /// Waits for a slot; false if the push ends or must prove the backend first.
-    private func acquireSlot() async -> Bool {
-        guard await slots.acquire() else { return false }
+    private func acquireSlot(isNext: Bool = false) async -> Bool {
+        guard await slots.acquire(isNext: isNext) else { return false }
         guard cancel.isSet else { return true }
         slots.release()
         return false

@@ -33,7 +33,7 @@ struct Settlement {
             return .rebased(
                 onto: row,
                 reason: isSame
-                    ? "The backend's row has another version and the same values."
+                    ? "The backend's row has the same values; its version is taken."
                     : "Merged with the backend's changes to other fields.")
         case .conflict(let row, let reason, let policy): return conflict(row, reason, policy)
         case .quarantine(let reason):

@@ -17,7 +17,8 @@ import Testing
     private static let kept = #"{"text":"milk","rank":1}"#
 
     private static func world(
-        _ flavour: BackendFlavour, soft: Bool = true, versions: Bool = false
+        _ flavour: BackendFlavour, soft: Bool = true, versions: Bool = false,
+        settings: SyncSettings = SyncSettings(triggers: [.manual])
     ) throws -> World {
         var options = BackendOptions(flavour: flavour)
         options.tables = [
@@ -25,7 +26,7 @@ import Testing
                 softDelete: soft, hasVersions: versions)
         ]
         options.allowsPut = true
-        return try World(options)
+        return try World(options, settings: settings)
     }
 
     /// Another client's write in the form of the flavour. The toolkit takes whole rows.
@@ -127,6 +128,24 @@ import Testing
             #expect(
                 try await world.open().map(\.state) == (change == .delete ? [] : [.conflict]))
             #expect(world.writes.isEmpty, "\(world.writes)")
+        }
+    }
+
+    @Test func `a row that was read is written before other rows are read`() async throws {
+        let settings = SyncSettings(triggers: [.manual], parallelism: 4)
+        let world = try Self.world(.mobileApps, settings: settings)
+        for number in 10..<40 { try await world.seed("r\(number)", Self.kept) }
+        _ = await world.engine.pull(world.todo)
+        for number in 10..<40 { try await world.update("r\(number)", #"{"text":"mine"}"#) }
+        world.transport.forget()
+        _ = await world.engine.push()
+        #expect(try await world.open().isEmpty)
+        let targets = world.transport.targets
+        for number in 10..<40 {
+            let read = try #require(
+                targets.firstIndex { $0.hasPrefix("GET") && $0.contains("r\(number)") })
+            let written = try #require(targets.firstIndex { $0.hasSuffix("/r\(number)") })
+            #expect((1...12).contains(written - read), "\(targets)")
         }
     }
 
