@@ -105,14 +105,15 @@ extension AcceptanceScenarioTests {
         try await world.update("b", #"{"text":"mine"}"#)
         let count = Counter()
         world.transport.decide { request, _ in
-            guard request.head.method == .patch, request.head.path?.hasSuffix("/a") == true else {
-                return nil
-            }
+            let path = request.head.path ?? ""
+            let isWrite = request.head.method == .patch && path.hasSuffix("/a")
+            guard isWrite || path.contains("filter") && path.contains("a%27") else { return nil }
             let row = #"{"id":"a","text":"old","n":\#(count.next()),"version":"v\#(count.next())"}"#
             return .instead(
                 Response(
-                    status: .preconditionFailed, headerFields: [.contentType: "application/json"],
-                    body: Array(row.utf8)))
+                    status: isWrite ? .preconditionFailed : .ok,
+                    headerFields: [.contentType: "application/json"],
+                    body: Array((isWrite ? row : "[\(row)]").utf8)))
         }
         _ = await world.engine.push()
         #expect(world.writes.count { $0 == "PATCH /a" } == 2)
