@@ -96,7 +96,7 @@ extension SyncEngine {
     private func send(
         _ wanted: ForwardedRead, _ credential: Credential
     ) async -> (RemoteExchange, Generation, ForwardedRead)? {
-        let read = wanted.asking(atMost: takenRows[wanted.table] ?? .max)
+        var read = wanted.asking(atMost: takenRows[wanted.table] ?? .max)
         let others = Generation.allCases.reversed().filter { $0 != read.generation }
         let isList = if case .list = read.target { true } else { false }
         var first: (RemoteExchange, Generation, ForwardedRead)?
@@ -106,9 +106,9 @@ extension SyncEngine {
             guard let request = read.request(for: generation) else { continue }
             var exchange = await remote.send(request, asList: isList)
             // A backend without orders lists in its own.
-            if knownGeneration != nil, read.hasOrderOfIDsAlone, exchange.answer.mayRefuseOrder,
-                let plain = read.request(for: generation, endsWithID: false)
-            {
+            if knownGeneration != nil, read.hasOrderOfIDsAlone, exchange.answer.mayRefuseOrder {
+                read.isInBackendsOrder = true
+                guard let plain = read.request(for: generation) else { continue }
                 exchange = await remote.send(plain, asList: isList)
             }
             if knownGeneration != nil,

@@ -20,14 +20,18 @@ struct AnswerReader {
     }
 
     /// Reads the answer to a list.
-    func list(_ response: Response) -> RemoteAnswer {
+    /// - Parameter path: the path of the table, without the prefix of the backend's address.
+    func list(_ response: Response, of path: Substring) -> RemoteAnswer {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
         let page = ListBody.parse(
             response.jsonBytes, generation: generation, sharesColumns: response.sharesColumns)
         guard let page else { return unusable(response) }
         var whole = page
-        whole.hasNext = page.hasNext || response.head.headerFields.linksToNext
+        if let link = response.head.headerFields.nextLink {
+            (whole.hasNext, whole.next) = (true, link)
+        }
+        whole.next = whole.next.flatMap { NextLink.query(of: $0, path: path) }
         whole.sentAt = response.head.headerFields[.date].flatMap { Instant(httpDate: $0) }
         return .rows(whole)
     }
@@ -122,11 +126,41 @@ extension Response {
 }
 
 extension HTTPFields {
-    /// Whether a `Link` field names a next page; real servers write it without angle brackets.
-    var linksToNext: Bool {
-        guard let name = HTTPField.Name("Link") else { return false }
-        return self[values: name].contains {
-            $0.contains("rel=next") || $0.contains("rel=\"next\"")
+    /// The address in a `Link` field that names a next page; nil if there is none.
+    fileprivate var nextLink: String? {
+        guard let name = HTTPField.Name("Link") else { return nil }
+        return self[values: name].lazy.compactMap { NextLink.address(in: $0) }.first
+    }
+}
+
+/// The link to the next page of a list.
+enum NextLink {
+    /// The address in a `Link` field with the relation `next`. Real servers write it without angle brackets; such
+    /// a field has one link.
+    static func address(in field: String) -> String? {
+        guard let relation = field.firstMatch(of: /;\s*rel\s*=\s*"?next"?\s*(?:[;,]|$)/) else {
+            return nil
         }
+        let before = field[..<relation.range.lowerBound]
+        guard let open = before.lastIndex(of: "<") else { return String(before.drop { $0 == " " }) }
+        return before[open...].dropFirst().split(separator: ">").first.map(String.init)
+    }
+
+    /// The query of a link, which is requested at the backend's own address: a link may have an internal host, or
+    /// another prefix. The third generation also gives the query alone.
+    /// - Returns: nil for a link that does not name the table, and for one that cannot be sent.
+    static func query(of link: String, path: Substring) -> String? {
+        guard link.utf8.count <= SyncLimits.linkBytes,
+            link.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        let whole = link.prefix { $0 != "#" }
+        let parts = whole.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 1 {
+            let isQuery = whole.contains("=") && !whole.hasPrefix("/") && !whole.contains("://")
+            return isQuery ? String(whole) : nil
+        }
+        let named = PercentCoding.decode(parts[0])?.lowercased() ?? ""
+        guard parts[0].isEmpty || named.hasSuffix(path.lowercased()) else { return nil }
+        return parts[1].isEmpty ? nil : String(parts[1])
     }
 }

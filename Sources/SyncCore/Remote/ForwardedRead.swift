@@ -21,6 +21,9 @@ public struct ForwardedRead: Sendable {
     public var headers: HTTPFields
     /// The client's trace.
     public var trace: Trace?
+    /// Whether no order is asked for, not even that of ids, because the backend refused it or its own link is
+    /// followed. Then that link alone leads on.
+    var isInBackendsOrder: Bool
     /// The client's generation. It is tried first if the backend's is not known.
     public var generation: Generation
 
@@ -35,6 +38,8 @@ public struct ForwardedRead: Sendable {
         self.headers = headers
         self.trace = trace
         self.generation = generation
+        isInBackendsOrder =
+            if case .list(let query, _) = target { query.next != nil } else { false }
     }
 }
 
@@ -64,17 +69,25 @@ extension ForwardedRead {
     /// as in the store, because the next page may come from the store. First generation backends send
     /// system properties only on request.
     ///
-    /// - Parameter endsWithID: false for a backend that refused the order that ends with the id.
-    func request(for spoken: Generation, endsWithID: Bool = true) -> RemoteRequest? {
+    func request(for spoken: Generation) -> RemoteRequest? {
         var path = "/tables/\(table)"
         var pairs: [String] = []
         switch target {
         case .list(let wanted, let rows):
+            if let next = wanted.next {
+                let page = PageQuery(
+                    TableQuery(includeDeleted: wanted.includeDeleted), parameters: parameters,
+                    link: next)
+                guard let text = try? page.text(for: spoken) else { return nil }
+                return request("\(path)?\(text)")
+            }
             guard var query = wanted.translated(for: spoken) else { return nil }
             query.select = nil
             query.top = askedRows(rows, of: spoken)
             let id = Ordering(.column(.id))
-            if endsWithID, !query.orderBy.contains(where: { $0.expression == id.expression }) {
+            if !isInBackendsOrder,
+                !query.orderBy.contains(where: { $0.expression == id.expression })
+            {
                 query.orderBy.append(id)
             }
             guard let text = try? query.text(for: spoken) else { return nil }
@@ -85,7 +98,10 @@ extension ForwardedRead {
         }
         if spoken == .mobileServices { pairs.append("__systemproperties=*") }
         pairs += parameters
-        let target = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
+        return request(pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))")
+    }
+
+    private func request(_ target: String) -> RemoteRequest {
         var request = RemoteRequest(method: .get, target: target, fields: headers)
         trace?.add(to: &request.fields)
         return request
@@ -109,7 +125,11 @@ extension ForwardedRead {
 
     /// Whether the client asks for a list in no order, so that the id alone is the order of the request.
     var hasOrderOfIDsAlone: Bool {
-        if case .list(let query, _) = target { query.orderBy.isEmpty } else { false }
+        if case .list(let query, _) = target {
+            query.orderBy.isEmpty && query.next == nil
+        } else {
+            false
+        }
     }
 
     /// The number of rows that a list asks a backend for; nil for as many as it gives.
@@ -117,7 +137,7 @@ extension ForwardedRead {
     /// A first generation backend does not say that more rows follow, so it is asked for the client's page.
     /// A full page then means that more may follow.
     private func askedRows(_ rows: Int?, of spoken: Generation) -> Int? {
-        rows ?? (spoken == .mobileServices ? generation.pageRows : nil)
+        rows ?? (spoken == .mobileServices && !isInBackendsOrder ? generation.pageRows : nil)
     }
 
     /// The client's answer for the backend's; nil if the answer is not from a /tables server or means "not
@@ -133,10 +153,11 @@ extension ForwardedRead {
             let items = page.rows.prefix(most).map { $0.item(asOf: now) }
             let isFull = page.elements.count > most || page.elements.count == asked
             let hasMore = items.count < query.top ?? .max && (page.hasNext || isFull)
+            let isWhole = page.elements.count <= most
             return .page(
                 ItemPage(
                     items: items, count: query.count ? page.total : nil, hasMore: hasMore,
-                    hasOwnStamps: false))
+                    hasOwnStamps: false, next: isInBackendsOrder && isWhole ? page.next : nil))
         case (.row(let row), .item(let id, _)) where row.id.isLike(id):
             return .item(row.item(asOf: now))
         case (let answer, _) where answer.isOfScript: return exchange.response.map { .other($0) }

@@ -29,7 +29,7 @@ enum ListBody {
         else { return nil }
         var page = RemotePage(elements: elements.map(element), hasNext: false)
         let next = member("nextLink").flatMap(text)?.string ?? ""
-        page.hasNext = !next.isEmpty
+        (page.hasNext, page.next) = (!next.isEmpty, next.isEmpty ? nil : next)
         page.isDatasync = items != nil
         let total = member("count").flatMap(text).flatMap { Int($0.text) }
         page.total = total.flatMap { $0 < 0 ? nil : $0 }

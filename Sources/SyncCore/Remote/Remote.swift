@@ -28,7 +28,9 @@ struct Remote: Sendable {
             let response = try await transport.send(bound(request))
             let reader = AnswerReader(generation: generation, now: clock.now())
             return RemoteExchange(
-                answer: asList ? reader.list(response) : reader.write(response),
+                answer: asList
+                    ? reader.list(response, of: request.target.prefix { $0 != "?" })
+                    : reader.write(response),
                 response: response, status: response.head.status.code,
                 excerpt: Self.excerpt(response),
                 fields: RecordedFields.lines(response.head.headerFields))

@@ -67,6 +67,8 @@ struct RemotePage: Sendable, Hashable {
     var elements: [ListElement]
     /// Whether the backend says that more rows follow, by a `Link` header or a next link.
     var hasNext: Bool
+    /// The query of the link to the next page, still encoded; nil if there is none that names the table.
+    var next: String?
     /// Whether the rows came in the third generation's envelope.
     var isDatasync = false
     /// The total number of rows; nil if it was not requested or not given.

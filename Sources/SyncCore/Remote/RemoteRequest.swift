@@ -149,10 +149,13 @@ struct PageQuery: Sendable, Hashable {
     var query: TableQuery
     /// The developer's own query pairs, still encoded.
     var parameters: [String] = []
+    /// The query of the backend's link to this page, still encoded, which is sent in place of the query.
+    var link: String?
 
-    init(_ query: TableQuery, parameters: [String] = []) {
+    init(_ query: TableQuery, parameters: [String] = [], link: String? = nil) {
         self.query = query
         self.parameters = parameters
+        self.link = link
     }
 
     /// Any one row, to find out whether there is a list.
@@ -173,9 +176,30 @@ struct PageQuery: Sendable, Hashable {
     /// The query string for a generation, without its question mark.
     /// - Throws: ``ODataError`` if the generation cannot express the query.
     func text(for generation: Generation) throws(ODataError) -> String {
-        var pairs = [try query.text(for: generation)].filter { !$0.isEmpty }
-        if generation == .mobileServices { pairs.append("__systemproperties=*") }
-        return (pairs + parameters).joined(separator: "&")
+        var pairs = [try text(of: query, for: generation)].filter { !$0.isEmpty }
+        var own = parameters
+        if generation == .mobileServices { own.append("__systemproperties=*") }
+        if let link {
+            // A link may leave out what it does not know.
+            if query.includeDeleted { own.append("__includeDeleted=true") }
+            let known = Self.names(in: link)
+            own.removeAll { !known.isDisjoint(with: Self.names(in: $0)) }
+        }
+        pairs += own
+        return pairs.joined(separator: "&")
+    }
+
+    private func text(
+        of query: TableQuery, for generation: Generation
+    ) throws(ODataError) -> String {
+        if let link { return link }
+        return try query.text(for: generation)
+    }
+
+    /// The decoded names of the pairs of a query, in lower case.
+    private static func names(in text: String) -> Set<String> {
+        let pairs = (try? QueryParameter.split(text[...])) ?? []
+        return Set(pairs.map { $0.name.lowercased() })
     }
 }
 

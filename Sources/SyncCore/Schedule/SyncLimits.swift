@@ -24,6 +24,8 @@ public enum SyncLimits {
     static let fallbackPageRows = 50
     /// How often a client's list is sent again for fewer rows after the backend refused their number.
     static let smallerPages = 2
+    /// The number of pulls before pages of a refused size are requested again.
+    static let pullsBeforeLargerPages = 16
     /// The most tables that are noted for the next sync because clients have read them.
     static let wantedTables = 100
     /// The most rows that one transaction of a pull applies.
@@ -39,6 +41,13 @@ public enum SyncLimits {
     static let restBesideClientsMilliseconds = 1_000
     /// How far before its token a pull starts, in seconds, to find rows that were committed late.
     static let overlapSeconds: Int64 = 10
+    /// How long a pull token has to be the latest time of its rows, in seconds by the `Date` of answers, before a
+    /// pull starts behind it: ``overlapSeconds``, and room for a clock that is set back.
+    static let settledSeconds: Int64 = 60
+    /// How far before the `Date` of a first pull its token has to be for the next pull to start behind it, in
+    /// seconds: ``settledSeconds``, and the most by which the clocks of the backend's database and its web server
+    /// may differ.
+    static let settledAtOnceSeconds: Int64 = 900
     /// The longest `Retry-After` that is obeyed, in seconds.
     static let retryAfterSeconds: Int64 = 86_400
     /// Failures of the link in a row that open the circuit.
@@ -113,6 +122,10 @@ public enum SyncLimits {
     static let pullPages = 100_000
     /// How often a pull by `$skip` goes back without a new row before it accepts an unstable order.
     static let pullStepsBack = 100
+    /// The pages of the backend's own links that bring no new row, one after the other, before a pull fails.
+    static let barrenPages = 100
+    /// The longest link to a next page that is followed, in bytes.
+    static let linkBytes = 8_192
     /// The most operations that are read to find out whether two wait for each other.
     static let dependencySteps = 1_000
     /// The bytes that are stored of a row that was set aside.

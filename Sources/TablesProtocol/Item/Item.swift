@@ -69,14 +69,18 @@ public struct ItemPage: Sendable, Hashable {
     public var hasMore: Bool
     /// Whether the items' `updatedAt` are the store's own stamps, from which the next page can continue.
     public var hasOwnStamps: Bool
+    /// The backend's own query for the next page, still encoded; nil if the client's own query leads there.
+    public var next: String?
 
     /// Makes a page from its parts.
     public init(
-        items: [Item], count: Int? = nil, hasMore: Bool = false, hasOwnStamps: Bool = true
+        items: [Item], count: Int? = nil, hasMore: Bool = false, hasOwnStamps: Bool = true,
+        next: String? = nil
     ) {
         self.items = items
         self.count = count
         self.hasMore = hasMore
         self.hasOwnStamps = hasOwnStamps
+        self.next = next
     }
 }

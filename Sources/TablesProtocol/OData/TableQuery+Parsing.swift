@@ -11,6 +11,8 @@ enum QueryOption: String, CaseIterable {
     case systemProperties = "__systemproperties"
     /// Understudy's own option, in its next links.
     case after = "__after"
+    /// As ``after``: the query by which the backend goes on.
+    case next = "__next"
 
     /// The option of a parameter's name on a server of a generation.
     ///
@@ -110,6 +112,12 @@ extension TableQuery {
                     option: name, reason: "The value of '\(name)' must be a date", position: 0)
             }
             after = instant
+        case .next:
+            guard !value.isEmpty, value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be a query", position: 0)
+            }
+            next = value
         case .systemProperties:
             break
         }

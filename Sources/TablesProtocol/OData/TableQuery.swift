@@ -12,6 +12,9 @@ public struct TableQuery: Sendable, Hashable {
     /// order of change contain it: an item that changes meanwhile moves to the end of that order, so with
     /// `$skip` another item would be missed.
     public var after: Instant?
+    /// `__next`: the backend's own query for the next page, still encoded. Next links contain it if the list is
+    /// the backend's, in its own order.
+    public var next: String?
     /// `$select`; nil for all columns.
     public var select: [Expression.Column]?
     /// Whether the answer contains the total count (`$inlinecount=allpages`, `$count=true`).

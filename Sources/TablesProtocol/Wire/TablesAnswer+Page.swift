@@ -51,7 +51,8 @@ extension TablesAnswer {
 
 extension TableCall {
     /// The query of the next page: the client's own, with `$skip` increased and `$top` decreased by the
-    /// number of returned rows. In the order of change it also contains `__after`. Nil if `$top` is used
+    /// number of returned rows. In the order of change it also contains `__after`. A page in the backend's own
+    /// order continues by `__next` alone. Nil if `$top` is used
     /// up, and for a call that is not a list.
     func nextQuery(after page: ItemPage) -> String? {
         let returned = page.items.count
@@ -61,7 +62,7 @@ extension TableCall {
         var hasTop = false
         for parameter in origin.parameters {
             switch QueryOption(name: parameter.name, generation: generation) {
-            case .skip, .after: continue
+            case .skip, .after, .next: continue
             case .top:
                 guard !hasTop, let top = query.top else { continue }
                 hasTop = true
@@ -70,6 +71,9 @@ extension TableCall {
                 .systemProperties, nil:
                 pairs.append(parameter.linked)
             }
+        }
+        if let next = page.next {
+            return (pairs + ["__next=\(PercentCoding.encode(next))"]).joined(separator: "&")
         }
         if query.isInOrderOfChange, let lastChange {
             pairs.append("__after=\(lastChange.text)")

@@ -34,7 +34,8 @@ import Testing
 
     @Test func `a byte order mark before JSON is skipped`() {
         guard case .row(let row) = reader.write(response(200, "\u{FEFF}{\"id\":\"x\"}")),
-            case .rows(let page) = reader.list(response(200, "\u{FEFF}[{\"id\":\"y\"}]"))
+            case .rows(let page) = reader.list(
+                response(200, "\u{FEFF}[{\"id\":\"y\"}]"), of: "/tables/t")
         else {
             Issue.record("no row")
             return
@@ -42,7 +43,7 @@ import Testing
         #expect(row.id.text == "x")
         #expect(page.rows.map(\.id.text) == ["y"])
         #expect(
-            reader.list(response(400, "\u{FEFF}{\"error\":\"no\"}"))
+            reader.list(response(400, "\u{FEFF}{\"error\":\"no\"}"), of: "/tables/t")
                 == .rejected(status: 400, text: "no"))
     }
 
@@ -101,7 +102,7 @@ import Testing
     func `a list comes in three envelopes`(
         body: String, count: Int, hasNext: Bool, isDatasync: Bool
     ) {
-        guard case .rows(let page) = reader.list(response(200, body)) else {
+        guard case .rows(let page) = reader.list(response(200, body), of: "/tables/t") else {
             Issue.record("no list")
             return
         }
@@ -111,14 +112,16 @@ import Testing
     }
 
     @Test func `a row without an id makes the list invalid`() {
-        let answer = reader.list(response(200, #"[{"text":"x"}]"#))
+        let answer = reader.list(response(200, #"[{"text":"x"}]"#), of: "/tables/t")
         #expect(answer == .unusable(status: 200, .unexpectedShape))
     }
 
     @Test func `a link header names a next page`() {
         var fields = HTTPFields()
         fields.set("Link", "https://host/tables/t?$skip=50; rel=next")
-        guard case .rows(let page) = reader.list(response(200, "[]", fields: fields)) else {
+        guard
+            case .rows(let page) = reader.list(response(200, "[]", fields: fields), of: "/tables/t")
+        else {
             Issue.record("no list")
             return
         }
