@@ -1,6 +1,8 @@
 """Backends whose answers mislead: another row, an echo, columns with the names of another generation's system."""
 
 import json
+import re
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import requests
@@ -342,3 +344,59 @@ def test_an_exported_change_and_its_history_keep_such_columns_in_another_store(o
     assert history(new, True) == history(proxy, False)
     assert new.sync()["state"] == "complete"
     assert_row((backend, new, owner, other, row), {**row, name: "MINE"})
+
+
+class LinkedRows:
+    """A table in the form of Azure Table Storage: 170 rows in pages of 50, which only the links of the pages lead
+    through. `$orderby`, `$skip` and counting are refused."""
+
+    def __init__(self):
+        stamp = "2024-01-01T00:00:00.000Z"
+        self.rows = [{"id": f"i{number}", "text": "x", "updatedAt": stamp, "version": "v"} for number in range(100, 270)]
+        self.seen = []
+        self.server = HTTPBackend(self.behave)
+        self.url = self.server.url
+
+    def behave(self, handler, _):
+        address = urlsplit(handler.path)
+        self.seen.append(handler.path)
+        pairs = dict(parse_qsl(address.query))
+        if set(pairs) & {"$orderby", "$skip", "$inlinecount"}:
+            handler.answer(400, b'{"message":"The query is not supported by the storage."}')
+            return
+        after = pairs.get("NextRowKey", "")
+        since = re.search("updatedAt ge datetimeoffset'([^']+)'", pairs.get("$filter", ""))
+        left = [row for row in self.rows if row["id"] > after and (not since or row["updatedAt"] >= since[1])]
+        page = left[:50]
+        fields = {}
+        if len(left) > 50:
+            link = f"{self.url}{address.path}?NextRowKey={page[-1]['id']}&__includeDeleted=true; rel=next"
+            fields["Link"] = link
+        handler.answer(200, json.dumps(page).encode(), fields)
+
+
+def test_a_backend_that_refuses_orders_is_read_and_copied_by_its_links(start):
+    backend = LinkedRows()
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    expected = [row["id"] for row in backend.rows]
+    # Before the copy a client is led through the backend's own pages.
+    link, ids = f"{proxy.url}/tables/todoitem", []
+    while link:
+        answer = requests.get(link, headers=GENERATIONS[2], timeout=20)
+        assert answer.status_code == 200, answer.text
+        ids += [row["id"] for row in answer.json()]
+        link = answer.headers.get("Link", "").removesuffix("; rel=next")
+    assert ids == expected
+    assert proxy.sync()["state"] == "complete"
+    (table,) = proxy.operator("GET", "/status")["tables"]
+    assert (table["items"], table["isComplete"], table["paging"]) == (170, True, "links")
+    assert "refuses to sort" in table["warning"]
+    assert sorted(row["id"] for row in proxy.all()) == expected
+    # Nothing has changed since, which one request shows.
+    backend.seen.clear()
+    assert proxy.sync()["state"] == "complete"
+    assert len([path for path in backend.seen if "updatedAt" in path]) == 1, backend.seen
+    backend.rows[7].update(text="changed", updatedAt="2024-06-01T00:00:00.000Z", version="w")
+    proxy.sync()
+    assert proxy.get("i107").json()["text"] == "changed"
+    backend.server.shutdown()

@@ -42,7 +42,7 @@ final class World: Sendable {
                 clock.advance(by: .milliseconds(1))
                 return clock.now()
             }, random: random)
-        transport = FaultyTransport(InProcessTransport(backend))
+        transport = FaultyTransport(InProcessTransport(backend) { clock.now() })
         store = try Store(
             at: folder + "/store.sqlite", identity: "anonymous", clock: clock, ids: random,
             workers: 1)

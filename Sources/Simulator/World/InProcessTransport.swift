@@ -1,17 +1,25 @@
 public import Backend
 public import HTTPMessage
 import HTTPTypes
+public import TablesProtocol
 
 /// The reference backend as a transport, with the wire format but without a socket.
 public struct InProcessTransport: HTTPTransport {
     private let backend: TablesBackend
+    private let date: (@Sendable () -> Instant)?
 
     /// Makes a transport to a backend.
-    public init(_ backend: TablesBackend) { self.backend = backend }
+    /// - Parameter date: the clock of the web server before it, for the `Date` of its answers; nil for answers
+    ///   without one.
+    public init(_ backend: TablesBackend, date: (@Sendable () -> Instant)? = nil) {
+        (self.backend, self.date) = (backend, date)
+    }
 
     /// Sends a request. A stream of the backend that fails is a broken connection.
     public func send(_ request: Request) async throws(TransportError) -> Response {
-        try Self.whole(respond(request))
+        var response = try Self.whole(respond(request))
+        if let date { response.head.headerFields[.date] = date().httpDate }
+        return response
     }
 
     private func respond(_ request: Request) -> Response { backend.respond(to: request) }

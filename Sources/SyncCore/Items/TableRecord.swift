@@ -25,10 +25,14 @@ struct TableRecord: Sendable, Hashable {
     /// See ``TableStatus/pullError``.
     var pullError: String?
     var pullsFailSince: Instant?
-    /// The most rows that the backend gives in one page; nil if it gave the requested number.
+    /// The most rows that the backend gives in one page; nil if it gave the requested number. Decides how many
+    /// rows a client gets.
     var pageRows: Int?
     /// The size of the largest page received.
     var largestPageRows: Int?
+    /// What ``RequestedRows`` keeps from pull to pull.
+    var acceptedRows: Int?
+    var largerPagesAfter: Int
     /// The columns that refer to items of other tables.
     var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
@@ -54,7 +58,7 @@ struct TableRecord: Sendable, Hashable {
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
           parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
-          is_unsorted, deletion, lacks_versions FROM tables
+          is_unsorted, deletion, lacks_versions, accepted_rows, larger_pages_after FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -84,5 +88,7 @@ struct TableRecord: Sendable, Hashable {
         isUnsorted = row[20]
         deletion = Deletion(rawValue: row[21]) ?? .unknown
         lacksVersions = row[22]
+        acceptedRows = (row[23] as Int64?).map { Int($0) }
+        largerPagesAfter = Int(row[24] as Int64)
     }
 }

@@ -72,7 +72,7 @@ struct TableRecords {
               conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
               last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
               pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ?,
-              lacks_versions = ? WHERE id = ?
+              lacks_versions = ?, accepted_rows = ?, larger_pages_after = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
@@ -81,7 +81,8 @@ struct TableRecords {
                 table.lastPullAt?.milliseconds, table.warning,
                 JSONList.text(table.parents.map(\.description)), table.preservesHistory,
                 table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
-                table.largestPageRows, table.isUnsorted, table.lacksVersions, table.id,
+                table.largestPageRows, table.isUnsorted, table.lacksVersions, table.acceptedRows,
+                table.largerPagesAfter, table.id,
             ])
         transaction.effects.changedTables = true
     }
@@ -107,7 +108,11 @@ struct TableRecords {
     func forgetHabits(of table: TableRecord) throws {
         try forgetSharedColumns(of: table)
         try transaction.run(
-            "UPDATE tables SET deletion = 'unknown', lacks_versions = 0 WHERE id = ?", [table.id])
+            """
+            UPDATE tables SET deletion = 'unknown', lacks_versions = 0, accepted_rows = NULL,
+              larger_pages_after = 0
+            WHERE id = ?
+            """, [table.id])
         transaction.effects.changedTables = true
     }
 

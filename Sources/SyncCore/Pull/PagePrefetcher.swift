@@ -11,8 +11,10 @@ struct PagePrefetcher: Sendable {
         let paging: Paging
         /// Whether rows have come in another order than that of `updatedAt`.
         var isUnsorted = false
-        /// The backend's time when the pull began; nil if it is not known.
+        /// When the pull began, by the backend's clock or else the store's; nil if it is not known.
         var begunAt: Instant?
+        /// The time from the beginning of the pull until the page was received.
+        var elapsed = Duration.zero
     }
     private var pages: [Page] = []
 

@@ -6,6 +6,88 @@ public enum Paging: String, Sendable, Hashable, CaseIterable {
     case skipInTies = "skip-in-ties"
     /// By `$skip` alone, for rows without `updatedAt`. Every pull is a full one.
     case full
+    /// In no order, by the backend's own links, for a backend that refuses orders. A pull requests the rows
+    /// changed since its token, which moves when all pages were received.
+    case links
+    /// As ``links``, of the whole table each time.
+    case wholeByLinks = "links-whole"
+
+    /// Whether rows come in the order of their times, so that a token moves with them.
+    var isByTime: Bool { self == .keyset || self == .skipInTies }
+
+    /// Whether pages are those of the backend's links.
+    var isLinked: Bool { self == .links || self == .wholeByLinks }
+
+    /// Whether every pull takes the whole table.
+    var isWhole: Bool { self == .full || self == .wholeByLinks }
+}
+
+/// The position of a pull that follows the backend's links.
+///
+/// 1. A page with a link leads to the next one, also if it has no rows.
+/// 2. Behind a page without a link `$skip` is tried. An empty answer, a refused `$skip` and one that is ignored
+///    are the end.
+/// 3. A server may count `$top` down from link to link. So if `$top` is used up, the list begins again without it.
+struct LinkPosition: Sendable {
+    /// How the next page is requested.
+    enum Next: Sendable, Hashable {
+        case first
+        case link(String)
+        case skip(Int)
+    }
+    private(set) var next = Next.first
+    /// Whether the first page is requested with `$top`.
+    private(set) var asksTop = true
+    private(set) var isAtEnd = false
+    /// Whether the links lead in a circle, or on without new rows.
+    private(set) var isRepeating = false
+    /// Whether a link names something else than the table, so that the pages cannot be followed.
+    private(set) var leadsElsewhere = false
+    /// Whether pages were found by counting rows, which misses some when others go.
+    private(set) var isByCount = false
+    /// Whether nothing shows that there are no more rows than were received.
+    private(set) var isEndUnproven = false
+    private var followed: Set<String> = []
+    private var received = 0
+    private var barrenPages = 0
+
+    /// Moves on after a page.
+    /// - Parameter isNew: whether a row of it was not received before.
+    mutating func advance(past page: RemotePage, isNew: Bool) {
+        received += page.elements.count
+        barrenPages = isNew ? 0 : barrenPages + 1
+        if barrenPages > SyncLimits.barrenPages { isRepeating = true }
+        if let link = page.next {
+            if !followed.insert(link).inserted { isRepeating = true }
+            if link.lowercased().contains("skip=") { isByCount = true }
+            next = .link(link)
+        } else if page.hasNext {
+            leadsElsewhere = true
+        } else if page.elements.isEmpty {
+            isAtEnd = true
+        } else if case .skip = next, !isNew {
+            end()
+        } else {
+            if case .skip = next { isByCount = true }
+            next = .skip(received)
+        }
+    }
+
+    /// Whether the present request is a `$skip`, which the backend may refuse.
+    var isSkip: Bool { if case .skip = next { true } else { false } }
+
+    /// Ends the list, or begins it without `$top`, after `$skip` was refused.
+    /// - Parameter asked: the `$top` of the list.
+    mutating func refuseSkip(asked: Int) {
+        guard asksTop, received >= asked else { return end() }
+        self = LinkPosition()
+        asksTop = false
+    }
+
+    private mutating func end() {
+        isAtEnd = true
+        isEndUnproven = followed.isEmpty
+    }
 }
 
 /// The position of a pull that pages by `$skip`. A page begins with the last row of the page before. If it

@@ -6,22 +6,23 @@ extension PullPass {
     /// - Parameters:
     ///   - part: rows in order, requested with the same paging.
     ///   - token: the present token; nil before the first rows.
+    ///   - skipped: the earliest time of an earlier row of the pull that was left for a later one.
     func apply(
-        _ part: [PagePrefetcher.Page], _ token: PullToken?
+        _ part: [PagePrefetcher.Page], _ token: PullToken?, skipped: Instant? = nil
     ) async throws(StoreError) -> AppliedPart {
         let (request, store) = (request, store)
         return try await store.writeBesideClients { transaction in
-            var applied = AppliedPart()
+            var applied = AppliedPart(skipped: skipped)
             guard let first = part.first else { return applied }
             let rows = part.flatMap(\.rows)
             var record = try IDKinds(transaction: transaction).tableForRows(request.table, rows)
             let hasSetAside = try transaction.setAsideRows.count(of: record.id) > 0
             applying: for page in part {
                 for element in page.rows {
-                    applied.counts.add(
+                    applied.add(
                         try PulledRows(transaction: transaction).take(
-                            element, to: record, asOf: page.change, hasSetAside: hasSetAside))
-                    applied.rows += 1
+                            element, to: record, asOf: page.change, hasSetAside: hasSetAside),
+                        of: element)
                     if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
                         break applying
                     }
@@ -37,15 +38,24 @@ extension PullPass {
             }
             guard request.keepsToken else { return applied }
             var moved = try token ?? transaction.tokens.token(record, of: request)
-            let taken = rows.prefix(applied.rows)
             // Without the token the next pull starts from the beginning.
             guard try transaction.tokens.exists(moved) else {
                 applied.token = moved
                 return applied
             }
-            if !request.isWhole { try transaction.tokens.note(taken, of: moved) }
-            if first.paging != .full {
-                moved.advance(to: taken, begunAt: first.begunAt ?? transaction.now)
+            if !request.isWhole {
+                try transaction.tokens.note(rows.prefix(applied.rows), of: moved)
+            }
+            if first.paging.isByTime {
+                var left = applied.rows
+                for page in part where left > 0 {
+                    moved.advance(
+                        to: page.rows.prefix(left), begunAt: page.begunAt ?? transaction.now,
+                        elapsed: page.elapsed)
+                    left -= page.rows.count
+                }
+                // A row that was left comes again, also if this pull does not reach its end.
+                if let skipped = applied.skipped { moved.hold(before: skipped) }
                 try transaction.tokens.save(moved)
             }
             applied.token = moved

@@ -11,12 +11,14 @@ extension PullPass {
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
         let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
-        let (startedAt, answeredAt) = (state.startedAt, state.answeredAt)
+        let (startedAt, times, earlier) = (state.startedAt, state.times, state.earlier)
         let removes = state.removesUnseen
-        let token = state.token
+        let (token, latest, begunAt) = (state.token, state.latest, state.begunAt ?? state.startedAt)
+        let elapsed = self.elapsed(state)
         let isFirstGeneration = remote.generation == .mobileServices
         let hasIntegerIDs = await assignsIDs(state)
-        let gone = plan.isUnpaged && removes && request.isWhole ? try await missing(state) : nil
+        let isDoubted = plan.isUnpaged || plan.paging.isLinked
+        let gone = isDoubted && removes && request.isWhole ? try await missing(state) : nil
         state.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.tables.table(request.table)
@@ -36,19 +38,27 @@ extension PullPass {
             }
             if request.keepsToken, !wasReset {
                 var token = try token ?? transaction.tokens.token(record, of: request)
-                if removes, !request.isWhole, !plan.isUnpaged {
+                if removes, !request.isWhole, !isDoubted {
                     removed = try UnseenItems(transaction: transaction).removeFormerMembers(
                         seen, token, from: record, asOf: begun)
                 }
-                token.isComplete = true
+                if plan.paging == .links, let latest {
+                    token.advance(to: [latest], begunAt: begunAt, elapsed: elapsed)
+                }
+                token.complete(after: earlier, times)
+                if store.has(.settledTooEarly) { token.isSettled = true }
                 token.lastRunAt = transaction.now
                 try transaction.tokens.save(token)
             }
             record.lastPullAt = transaction.now
-            record.warning = plan.warning(at: answeredAt ?? transaction.now)
-            record.isUnsorted = plan.isUnsorted
+            record.warning = plan.warning(at: times.ended ?? transaction.now)
+            (record.paging, record.isUnsorted) = (plan.paging, plan.isUnsorted)
             record.lacksVersions = plan.hasVersions.map { !$0 } ?? record.lacksVersions
-            record.pageRows = plan.pageRows(after: record.pageRows)
+            record.pageRows =
+                transaction.has(.shortPageShrinksPages)
+                ? plan.cutRows ?? record.pageRows
+                : plan.pageRows(after: record.pageRows, largest: record.largestPageRows)
+            (record.acceptedRows, record.largerPagesAfter) = plan.size.next
             // A first generation server gives as many rows as requested, and 50 without a request.
             if !isFirstGeneration {
                 record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
@@ -61,10 +71,13 @@ extension PullPass {
     }
 
     /// Stores why the table's pull failed, and since when its pulls fail.
-    func noteFailure(_ reason: String) async throws(StoreError) {
+    /// - Parameter canBeListed: whether the backend gave a list of the table, so that it is there.
+    func noteFailure(_ reason: String, canBeListed: Bool) async throws(StoreError) {
         let name = request.table
         try await store.write { transaction in
-            guard var record = try transaction.tables.table(name) else { return }
+            let known = try transaction.tables.table(name)
+            guard var record = try known ?? (canBeListed ? transaction.tables.make(name) : nil)
+            else { return }
             record.pullError = reason
             record.pullsFailSince = record.pullsFailSince ?? transaction.now
             try transaction.tables.save(record)
@@ -72,9 +85,8 @@ extension PullPass {
         }
     }
 
-    /// Of the unchanged items that an unpaged list did not show, those that the backend answers with 404 or
-    /// 410.
-    /// Such a list may leave rows out, so each item is requested by its id, a few in each pull.
+    /// Of the unchanged items that a list without pages of our own did not show, those that the backend answers
+    /// with 404 or 410. Such a list may leave rows out, so each item is requested by its id, a few in each pull.
     private func missing(_ state: PullState) async throws(StoreError) -> Set<ItemID> {
         let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
         let unseen = try await store.read { transaction in

@@ -43,7 +43,9 @@ struct PullPass: Sendable {
             try await pullPages(&begun)
             state = begun
             if let error = begun.report.error {
-                if begun.isAboutTable(remote.credential) { try await noteFailure(error) }
+                if begun.isAboutTable(remote.credential) {
+                    try await noteFailure(error, canBeListed: begun.canBeListed)
+                }
                 if store.has(.failedPullCompletes) { state = try await finish(begun) }
             } else if begun.plan.isAtEnd {
                 state = try await finish(begun)
@@ -59,7 +61,7 @@ struct PullPass: Sendable {
     }
 
     private func begin() async throws(StoreError) -> PullState {
-        let request = request
+        let (request, uptime) = (request, remote.clock.uptime())
         let (record, token, change, now) = try await store.write { transaction in
             let record = try transaction.tables.table(request.table)
             let token = try record.map {
@@ -77,13 +79,24 @@ struct PullPass: Sendable {
         let plan = PullPlan(
             idKind: record?.idKind ?? .string, paging: paging ?? .keyset,
             wanted: request.query,
-            pageRows: min(pageRows, reconciles ? pageRows : record?.pageRows ?? pageRows),
-            token: request.keepsToken && !reconciles ? token?.updatedAt : nil,
+            size: size(record, reconciles: reconciles),
+            start: request.keepsToken && !reconciles ? token?.start : nil,
             collectsIDs: reconciles, isUnsorted: record?.isUnsorted ?? false)
         return PullState(
-            report: PullReport(table: record?.name.text ?? request.table.text), plan: plan,
-            token: request.keepsToken ? token : nil, startedAt: now, begun: change,
+            table: record?.name ?? request.table, plan: plan,
+            token: request.keepsToken ? token : nil, startedAt: now,
+            startedUptime: uptime, begun: change,
             keepsToken: request.keepsToken)
+    }
+
+    /// The page size of the pull. One that compares everything tries the whole size again.
+    private func size(_ record: TableRecord?, reconciles: Bool) -> RequestedRows {
+        guard let record, !reconciles else { return RequestedRows(most: pageRows) }
+        if store.has(.shortPageShrinksPages) {
+            return RequestedRows(most: min(pageRows, record.pageRows ?? pageRows))
+        }
+        return RequestedRows(
+            most: pageRows, accepted: record.acceptedRows, pullsToWait: record.largerPagesAfter)
     }
 
     /// What a task of the pull has finished with.
@@ -131,7 +144,8 @@ struct PullPass: Sendable {
                     let rows =
                         isInUse ? SyncLimits.applyRowsBesideClients : SyncLimits.applyRows
                     let (part, token) = (prefetcher.first(rows), state.token)
-                    group.addTask { await applyPart(part, token) }
+                    let skipped = state.times.skipped
+                    group.addTask { await applyPart(part, token, skipped) }
                 }
                 // 3. Handle what finishes first. With no task left the pages are done.
                 guard let event = await group.next() else { break }
@@ -159,7 +173,10 @@ struct PullPass: Sendable {
     /// Ends a pull that needs another page and was cancelled, or whose pages do not come to an end.
     private func endIfNoPageMayFollow(_ state: inout PullState) {
         guard state.needsNextPage else { return }
-        if cancel.isSet {
+        if state.plan.links.leadsElsewhere {
+            state.report.error =
+                "The backend refuses to sort, and its link to the next page is none of this table."
+        } else if cancel.isSet {
             state.stop = .cancelled
             state.report.error = "It was cancelled."
         } else if state.plan.isRepeating || state.report.requests >= SyncLimits.pullPages {
@@ -176,9 +193,11 @@ struct PullPass: Sendable {
         }
     }
 
-    private func applyPart(_ part: [PagePrefetcher.Page], _ token: PullToken?) async -> Event {
+    private func applyPart(
+        _ part: [PagePrefetcher.Page], _ token: PullToken?, _ skipped: Instant?
+    ) async -> Event {
         do throws(StoreError) {
-            return .applied(try await apply(part, token))
+            return .applied(try await apply(part, token, skipped: skipped))
         } catch {
             return .failed(error)
         }
@@ -201,7 +220,8 @@ struct PullPass: Sendable {
         }
         let isFirst = state.begunAt == nil
         state.begunAt = state.begunAt ?? page.sentAt ?? state.startedAt
-        state.answeredAt = page.sentAt
+        if isFirst { state.times.began = page.sentAt }
+        state.times.ended = page.sentAt
         if isFirst, let now = page.sentAt, state.plan.begins(after: now) {
             // The backend's clock was ahead when the token advanced. What has changed since the clock was set
             // back has an earlier time.
@@ -211,26 +231,43 @@ struct PullPass: Sendable {
         state.report.total = page.total ?? state.report.total
         let rows = state.plan.take(page)
         state.report.received += rows.count
+        state.noteLatest(rows)
         return PagePrefetcher.Page(
             rows: rows, change: change, paging: state.plan.paging,
-            isUnsorted: state.plan.isUnsorted, begunAt: state.begunAt)
+            isUnsorted: state.plan.isUnsorted, begunAt: state.begunAt, elapsed: elapsed(state))
+    }
+
+    /// The time since the pull's beginning. A machine that slept counts it on one of its clocks.
+    func elapsed(_ state: PullState) -> Duration {
+        let wall = remote.clock.now().milliseconds - state.startedAt.milliseconds
+        return max(remote.clock.uptime() - state.startedUptime, .milliseconds(wall))
     }
 
     /// Handles a refused page: tries smaller pages or a simpler paging, if the table can be listed. If
     /// there is none, or the query is not the reason, the pull fails.
     private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
         let failure = Prover.failure(answer, request.table)
+        if answer.mayBeOfQuery, state.plan.paging.isLinked, state.plan.links.isSkip {
+            state.refusals += 1
+            if answer.mayRefuseOrder || state.refusals > 1 { state.plan.refuseSkip() }
+            return
+        }
         if state.plan.reducePageSize(after: answer) { return }
-        if answer.mayBeOfQuery, let simpler = state.plan.simpler,
-            case .rows = await remote.list(request.table, .any)
-        {
+        let simpler =
+            store.has(.unlinkedPageEnds) && state.plan.paging == .full
+            ? nil : state.plan.simpler(isOfOrder: answer.mayRefuseOrder)
+        if answer.mayBeOfQuery, let simpler, case .rows = await remote.list(request.table, .any) {
             // Real servers answer a filter that they cannot parse with 500, which may also be a transient
             // failure.
             state.refusals += 1
+            state.canBeListed = true
             if state.refusals > 1 { state.plan.restart(paging: simpler) }
             return
         }
-        state.report.error = failure.reason
+        state.report.error =
+            state.canBeListed && answer.mayBeOfQuery
+            ? "The backend gives the table's first page, and refuses every way to the others. \(failure.reason)"
+            : failure.reason
         switch failure.state {
         case .signedOut: state.stop = .signIn
         case .offline, .portal, .degraded: state.stop = .backend(failure)

@@ -15,11 +15,8 @@ struct PullPlan: Sendable {
     private(set) var paging: Paging
     /// The rows that the pull requests.
     let wanted: PullQuery
-    private(set) var pageRows: Int
-    /// The page size at the beginning.
-    private let askedRows: Int
-    /// Whether smaller pages are requested after a refusal, and none was received yet.
-    private var isSmallerSizeUntested = false
+    /// How many rows a page is to have.
+    private(set) var size: RequestedRows
     /// The largest page that the backend cut short; nil while it gave the requested number of rows.
     private(set) var cutRows: Int?
     /// The size of the largest page received.
@@ -31,6 +28,7 @@ struct PullPlan: Sendable {
     private(set) var start: InstantLiteral?
     private(set) var cursor: Cursor?
     private var position = SkipPosition()
+    private(set) var links = LinkPosition()
     /// The rows received with the cursor's time, to check for progress.
     private var seen: Set<RowKey> = []
     /// The ids received, if ids are collected or the whole table is paged by `$skip`.
@@ -92,22 +90,22 @@ struct PullPlan: Sendable {
         }
     }
 
-    /// Starts a plan at a token's time minus ``SyncLimits/overlapSeconds``, so that rows which were
-    /// committed late with an earlier time are found.
-    /// - Parameter isUnsorted: whether rows came in another order in an earlier pull. A table that is paged by
-    ///   `$skip` because of that stays unsorted.
+    /// Starts a plan.
+    /// - Parameters:
+    ///   - start: where it begins (``PullToken/start``); nil for the first row.
+    ///   - isUnsorted: whether rows came in another order in an earlier pull. A table that is paged by
+    ///     `$skip` because of that stays unsorted.
     init(
-        idKind: IDKind, paging: Paging, wanted: PullQuery, pageRows: Int, token: String?,
-        collectsIDs: Bool = false, isUnsorted: Bool = false
+        idKind: IDKind, paging: Paging, wanted: PullQuery, size: RequestedRows,
+        start: InstantLiteral?, collectsIDs: Bool = false, isUnsorted: Bool = false
     ) {
         self.collectsIDs = collectsIDs
         self.isUnsorted = paging == .full && isUnsorted
         self.idKind = idKind
         self.paging = paging
         self.wanted = wanted
-        (self.pageRows, askedRows) = (pageRows, pageRows)
-        guard paging != .full, let token, let instant = Instant(iso: token) else { return }
-        start = InstantLiteral(instant.advanced(by: .seconds(-SyncLimits.overlapSeconds)).text)
+        self.size = size
+        self.start = paging.isWhole ? nil : start
     }
 
     /// Whether the pull begins after a time, so that it would miss each change until then.
@@ -118,7 +116,7 @@ struct PullPlan: Sendable {
 
     /// The next page to request.
     func next() -> PageQuery {
-        var query = TableQuery(top: pageRows, includeDeleted: true)
+        var query = TableQuery(top: size.rows, includeDeleted: true)
         let changed = Ordering(.column(.system(.updatedAt)))
         let id = Ordering(.column(.id))
         switch paging {
@@ -134,12 +132,26 @@ struct PullPlan: Sendable {
             query.filter = wanted.filter
             query.orderBy = [id]
             query.skip = position.skip
+        case .links, .wholeByLinks:
+            query.filter = both(wanted.filter, start.map { .changed(since: $0) })
+            if !links.asksTop { query.top = nil }
+            switch links.next {
+            case .first: break
+            case .link(let link):
+                return PageQuery(query, parameters: wanted.parameters, link: link)
+            case .skip(let rows): query.skip = rows
+            }
         }
         return PageQuery(query, parameters: wanted.parameters)
     }
 
     /// The number of rows of the next page that were received before.
-    private var overlap: Int { paging == .keyset ? 0 : position.overlap }
+    private var overlap: Int {
+        switch paging {
+        case .keyset, .links, .wholeByLinks: 0
+        case .skipInTies, .full: position.overlap
+        }
+    }
 
     private func both(_ left: Expression?, _ right: Expression?) -> Expression? {
         left.map { $0.and(right) } ?? right
@@ -167,13 +179,14 @@ struct PullPlan: Sendable {
     /// An element that cannot be applied counts as a row: the cursor moves past it.
     @discardableResult
     mutating func take(_ page: RemotePage) -> ArraySlice<ListElement> {
+        if paging.isLinked { return takeLinked(page) }
         let keys = rowKeys(page)
         guard continuesLastPage(page, keys) else {
             if paging == .full { position.stepBack() } else { position.restart() }
             lastPage = []
             return []
         }
-        isSmallerSizeUntested = false
+        size.accept()
         let rows = page.elements.dropFirst(overlap)
         noteCut(page, rows.isEmpty)
         isAtEnd = page.elements.isEmpty
@@ -210,42 +223,83 @@ struct PullPlan: Sendable {
         switch paging {
         case .full: position.advance(by: rows.count, isNew: ids.count > known)
         case .keyset, .skipInTies: move(keys.dropFirst(overlap), last)
+        case .links, .wholeByLinks: break
         }
         return rows
     }
 
-    /// Records a page with fewer rows than requested, if more rows follow it: the backend cut it.
+    /// Takes a page of the backend's own links, whose rows come in no order. Rows without a time, and pages that
+    /// are found by counting rows, allow no token: then every pull takes the whole table.
+    private mutating func takeLinked(_ page: RemotePage) -> ArraySlice<ListElement> {
+        size.accept()
+        largestRows = max(largestRows, page.elements.count)
+        if page.elements.contains(where: { $0.idText == nil }) { hasNamelessRows = true }
+        for row in page.rows { hasVersions = hasVersions != false && row.version != nil }
+        let known = ids.count
+        ids.formUnion(page.elements.compactMap(\.itemID))
+        links.advance(past: page, isNew: ids.count > known)
+        isAtEnd = links.isAtEnd
+        isRepeating = links.isRepeating
+        if page.elements.contains(where: { $0.row != nil && !Self.isTimed($0.updatedAt) }) {
+            hasUntimedRows = true
+        }
+        if hasUntimedRows || links.isByCount, paging == .links {
+            // A request with a time may have left rows out.
+            if start != nil {
+                restart(paging: .wholeByLinks)
+                return []
+            }
+            paging = .wholeByLinks
+        }
+        return page.elements[...]
+    }
+
+    /// Takes note that the backend refused `$skip` behind the last page of its links.
+    mutating func refuseSkip() {
+        links.refuseSkip(asked: size.rows)
+        isAtEnd = links.isAtEnd
+    }
+
+    /// Records a page with fewer rows than requested, if more rows follow it: the backend cut it, or rows
+    /// have changed since.
     private mutating func noteCut(_ page: RemotePage, _ bringsNothing: Bool) {
-        if let cut = lastRows, cut < pageRows, !bringsNothing || page.hasNext {
+        if let cut = lastRows, cut < size.rows, !bringsNothing || page.hasNext {
             cutRows = max(cutRows ?? 0, cut)
         }
         lastRows = page.elements.count
         largestRows = max(largestRows, page.elements.count)
     }
 
-    /// The backend's page size after this pull, given the known one; nil if it is not known.
-    func pageRows(after known: Int?) -> Int? {
-        if let cutRows { return cutRows }
-        return known.flatMap { largestRows > $0 ? nil : $0 }
+    /// The backend's page size after this pull, given the known one; nil if it is not known. A short page is
+    /// taken for a cut one only if no larger page ever came: while rows change, a page has as many rows as have
+    /// changed since the one before.
+    /// - Parameter largest: the size of the largest page of earlier pulls.
+    func pageRows(after known: Int?, largest: Int?) -> Int? {
+        let most = max(largestRows, largest ?? 0)
+        if let cutRows, cutRows >= most { return cutRows }
+        return known.flatMap { most > $0 ? nil : $0 }
     }
 
     /// Requests smaller pages from here on, if the answer may be a refusal of the page size.
     /// - Returns: whether the page size changed.
     mutating func reducePageSize(after answer: RemoteAnswer) -> Bool {
-        guard let rows = answer.smallerPage(than: pageRows) else { return false }
-        pageRows = rows
-        cutRows = pageRows
-        isSmallerSizeUntested = true
+        guard let rows = answer.smallerPage(than: size.rows), size.reduce(to: rows) else {
+            return false
+        }
+        cutRows = size.rows
         return true
     }
 
     /// Whether a row of the page has no readable time, or no element has one.
     private func isUntimed(_ page: RemotePage, _ keys: [RowKey]) -> Bool {
-        func isTimed(_ text: String?) -> Bool { text.flatMap { InstantLiteral($0) } != nil }
-        if page.elements.contains(where: { $0.row != nil && !isTimed($0.updatedAt) }) {
+        if page.elements.contains(where: { $0.row != nil && !Self.isTimed($0.updatedAt) }) {
             return true
         }
-        return !isTimed(keys.last?.updatedAt)
+        return !Self.isTimed(keys.last?.updatedAt)
+    }
+
+    private static func isTimed(_ text: String?) -> Bool {
+        text.flatMap { InstantLiteral($0) } != nil
     }
 
     /// Whether the times of a page go back, from the cursor's on.
@@ -277,6 +331,7 @@ struct PullPlan: Sendable {
             isRepeating = page.hasNext
             isUnpaged = !page.hasNext
             isAtEnd = isUnpaged
+        case .links, .wholeByLinks: break
         }
         return []
     }
@@ -305,14 +360,13 @@ struct PullPlan: Sendable {
 
     /// Starts again with another paging, after the backend refused the present one.
     mutating func restart(paging: Paging) {
-        // Smaller pages were refused too, so the size was not the reason.
-        if isSmallerSizeUntested {
-            (pageRows, cutRows, isSmallerSizeUntested) = (askedRows, nil, false)
-        }
+        let refused = size
+        size.undoUntested()
+        if size != refused { cutRows = nil }
         self.paging = paging
-        if paging == .full { start = nil }
+        if paging.isWhole { start = nil }
         cursor = nil
-        position = SkipPosition()
+        (position, links) = (SkipPosition(), LinkPosition())
         (seen, ids, lastPage) = ([], [], [])
         (lastRows, isOrderDoubted) = (nil, false)
         isAtEnd = false
@@ -324,12 +378,29 @@ struct PullPlan: Sendable {
         position.isUnsure || hasNamelessRows || isUnsorted && !isUnpaged
     }
 
+    /// The warning about a backend whose links are followed; nil for another one.
+    private var linkWarning: String? {
+        guard paging.isLinked else { return nil }
+        let cost =
+            paging == .links
+            ? "A pull takes the changed rows in no order, and begins again if it is interrupted."
+            : "Every pull takes the whole table."
+        let end =
+            links.isEndUnproven
+            ? " It named no next page: if it has more than \(ids.count) rows, they are missing here."
+            : ""
+        return
+            "The backend refuses to sort, so the pages are those of its own links. \(cost) Rows that the "
+            + "backend deleted for good are asked for one by one.\(end)"
+    }
+
     private static let unsorted =
         "The backend does not sort by updatedAt: every pull takes the whole table, and rows that the "
         + "backend deleted for good stay. After it was corrected, pull the table with --reconcile."
 
     /// A warning about the table's paging for the operator; nil if it is normal.
     var warning: String? {
+        if let linkWarning { return linkWarning }
         if hasUntimedRows {
             return "The backend's rows have no updatedAt: every pull takes the whole table."
         }
@@ -358,12 +429,16 @@ struct PullPlan: Sendable {
         return warning ?? latest.flatMap { $0 > bound ? Self.ahead : nil }
     }
 
-    /// The next simpler paging; nil if there is none.
-    var simpler: Paging? {
+    /// The next simpler paging after a refusal; nil if there is none.
+    /// - Parameter isOfOrder: whether the backend may have refused the order itself
+    ///   (``RemoteAnswer/mayRefuseOrder``), and not for one moment.
+    func simpler(isOfOrder: Bool) -> Paging? {
         switch paging {
         case .keyset: .skipInTies
         case .skipInTies: .full
-        case .full: nil
+        case .full: isOfOrder ? .links : nil
+        case .links: start == nil ? nil : .wholeByLinks
+        case .wholeByLinks: nil
         }
     }
 }

@@ -5,14 +5,22 @@ struct PullState: Sendable {
     var report: PullReport
     var plan: PullPlan
     var token: PullToken?
+    /// The token at the beginning of the pull.
+    private(set) var earlier: PullToken?
+    /// The latest row of pages in no order.
+    private(set) var latest: ListElement?
+    /// Whether the backend gave a list of the table after it had refused a page.
+    var canBeListed = false
+    /// When the pages were sent, by the backend's clock.
+    var times = PullTimes()
     /// The number of refusals of the present page.
     var refusals = 0
     /// When the pass began, on the store's clock.
     var startedAt: Instant
+    /// The same in uptime.
+    var startedUptime: Duration
     /// When the first page was sent, by the backend's clock if it says; nil before that page.
     var begunAt: Instant?
-    /// When the last page was sent, by the backend's clock; nil if it does not say.
-    var answeredAt: Instant?
     /// The count of push outcomes when the pass began.
     var begun: Int64
     var stop: PushStop?
@@ -20,6 +28,15 @@ struct PullState: Sendable {
     var lastUse: Duration?
     /// Whether a token is kept, with the items that the query returned.
     var keepsToken: Bool
+
+    init(
+        table: TableName, plan: PullPlan, token: PullToken?, startedAt: Instant,
+        startedUptime: Duration, begun: Int64, keepsToken: Bool
+    ) {
+        report = PullReport(table: table.text)
+        (self.plan, self.token, earlier, self.startedAt) = (plan, token, token, startedAt)
+        (self.startedUptime, self.begun, self.keepsToken) = (startedUptime, begun, keepsToken)
+    }
 
     /// Whether what ended the pull is about its table: nothing else stopped it, or the table alone asks for a
     /// sign-in, since without a token other tables may be read.
@@ -29,14 +46,14 @@ struct PullState: Sendable {
 
     /// Whether items that were not received are removed at the end, because the backend does not have them.
     var removesUnseen: Bool {
-        !plan.isUnsure && (plan.collectsIDs || plan.paging == .full && keepsToken)
+        !plan.isUnsure && (plan.collectsIDs || plan.paging.isWhole && keepsToken)
     }
 
     /// The next page to request. The first request also asks for the total count; if it is refused, the
     /// retry does not.
     var query: PageQuery {
         var query = plan.next()
-        query.query.count = report.requests == 0
+        query.query.count = report.requests == 0 && !plan.paging.isLinked
         return query
     }
 
@@ -50,16 +67,30 @@ struct PullState: Sendable {
         return lastUse.map { now - $0 < rest } ?? false
     }
 
+    /// Takes note of the rows of a page in no order: the latest of them is the token when all pages were received.
+    mutating func noteLatest(_ rows: some Sequence<ListElement>) {
+        guard plan.paging == .links, let begunAt else { return }
+        var reached = PullToken(rowID: 0, updatedAt: latest?.updatedAt, isComplete: false)
+        for row in rows {
+            let before = reached.updatedAt
+            reached.advance(to: [row], begunAt: begunAt)
+            if reached.updatedAt != before { latest = row }
+        }
+    }
+
     /// Begins with the table's first row, because the token's time is yet to come.
     mutating func forgetToken() {
         plan.beginWithFirstRow()
         token?.updatedAt = nil
         token?.lastID = nil
+        token?.isSettled = false
+        earlier = token
     }
 
     /// Adds the effect of one transaction.
     mutating func take(_ part: AppliedPart) {
         token = part.token ?? token
+        times.skipped = part.skipped
         report.add(part.counts)
     }
 }
@@ -69,6 +100,18 @@ struct AppliedPart: Sendable {
     var rows = 0
     var counts = AppliedCounts()
     var token: PullToken?
+    /// The earliest time of a row that was left for a later pull.
+    var skipped: Instant?
+
+    /// Counts the effect of one row.
+    mutating func add(_ effect: AppliedRow, of element: ListElement) {
+        rows += 1
+        counts.add(effect)
+        guard effect == .skipped, let time = element.updatedAt.flatMap({ Instant(iso: $0) }) else {
+            return
+        }
+        skipped = min(time, skipped ?? time)
+    }
 }
 
 /// The numbers of rows that changed the store.

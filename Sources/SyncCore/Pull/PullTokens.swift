@@ -11,6 +11,14 @@ struct PullToken: Sendable, Hashable {
     /// Whether a pull has reached its end once.
     var isComplete: Bool
     var lastRunAt: Instant?
+    /// Whether every row with a time up to `updatedAt` was received, those that were committed late too.
+    var isSettled = false
+    /// How much further than by the overlap the next pull goes back, in milliseconds: so long before its row was
+    /// received the pull had begun, or by so much an earlier row was left for a later pull.
+    var lookBack: Int64 = 0
+    /// When a complete pull ended with this `updatedAt` for the first time, by the backend's clock; nil if it does
+    /// not say.
+    var seenAt: Instant?
 }
 
 /// The pull tokens, and the items that each query returned: `tokens` and `members`.
@@ -29,13 +37,16 @@ struct PullTokens {
             """, [table.id, queryID, filterHash])
         let token = try transaction.first(
             """
-            SELECT id, updated_at, last_id, is_complete, last_run_at FROM tokens
+            SELECT id, updated_at, last_id, is_complete, last_run_at, is_settled, look_back, seen_at
+            FROM tokens
             WHERE table_id = ? AND query_id = ? AND filter_hash = ?
             """, [table.id, queryID, filterHash]
         ) { row in
             PullToken(
                 rowID: row[0], updatedAt: row[1], lastID: row[2], isComplete: row[3],
-                lastRunAt: (row[4] as Int64?).map { Instant(milliseconds: $0) })
+                lastRunAt: (row[4] as Int64?).map { Instant(milliseconds: $0) }, isSettled: row[5],
+                lookBack: row[6],
+                seenAt: (row[7] as Int64?).map { Instant(milliseconds: $0) })
         }
         guard let token else { throw StoreError.failed("No token was made.") }
         return token
@@ -50,11 +61,13 @@ struct PullTokens {
     func save(_ token: PullToken) throws {
         try transaction.run(
             """
-            UPDATE tokens SET updated_at = ?, last_id = ?, is_complete = ?, last_run_at = ?
+            UPDATE tokens SET updated_at = ?, last_id = ?, is_complete = ?, last_run_at = ?,
+              is_settled = ?, look_back = ?, seen_at = ?
             WHERE id = ?
             """,
             [
                 token.updatedAt, token.lastID, token.isComplete, token.lastRunAt?.milliseconds,
+                token.isSettled, token.lookBack, token.seenAt?.milliseconds,
                 token.rowID,
             ])
     }
@@ -120,20 +133,96 @@ struct PullTokens {
     }
 }
 
+/// When a pull read its pages, by the backend's clock, and what it did not apply.
+struct PullTimes: Sendable, Hashable {
+    /// When the first page was sent; nil if the backend does not say.
+    var began: Instant?
+    /// When the last page was sent; nil if the backend does not say.
+    var ended: Instant?
+    /// The earliest time of a row that was left for a later pull (``AppliedRow/skipped``).
+    var skipped: Instant?
+}
+
 extension PullToken {
+    /// The instant of the token; nil before the first row.
+    var reached: Instant? { updatedAt.flatMap { Instant(iso: $0) } }
+
+    /// Where the next pull begins; nil for the first row.
+    ///
+    /// A row may be committed up to ``SyncLimits/overlapSeconds`` after its time, and a page that was read before
+    /// misses it. When the token's row was received, the database's clock showed at least the token. So it showed
+    /// at least the token minus the time since the pull's beginning when the pull began. Rows with times until
+    /// the overlap before that were all committed by then. No clock is compared with another.
+    /// Behind a settled token there is nothing to miss.
+    var start: InstantLiteral? {
+        guard let updatedAt, let reached else { return nil }
+        if isSettled { return InstantLiteral(updatedAt)?.following }
+        let back = Duration.seconds(SyncLimits.overlapSeconds) + .milliseconds(lookBack)
+        return InstantLiteral(reached.advanced(by: .zero - back).text)
+    }
+
     /// Advances the token to the latest row. It never goes back, although the first pages overlap.
     ///
     /// A row more than ``SyncLimits/futureSeconds`` after the beginning of the pull does not advance it:
     /// all changes before that time would be missed. The row comes again in each pull until its time.
-    /// - Parameter begunAt: when the pull began, by the clock that gives rows their times.
-    mutating func advance(to rows: some Sequence<ListElement>, begunAt: Instant) {
+    /// - Parameters:
+    ///   - begunAt: when the pull began, by the clock that gives rows their times.
+    ///   - elapsed: the time from the beginning of the pull until the rows were received.
+    mutating func advance(
+        to rows: some Sequence<ListElement>, begunAt: Instant, elapsed: Duration = .zero
+    ) {
         let latest = begunAt.advanced(by: .seconds(SyncLimits.futureSeconds))
         for row in rows {
             guard let raw = row.updatedAt, let instant = Instant(iso: raw), instant <= latest
             else { continue }
-            if let updatedAt, let mine = Instant(iso: updatedAt), mine > instant { continue }
+            if let reached, reached > instant { continue }
+            if reached != instant {
+                (isSettled, seenAt) = (false, nil)
+                // A part of a millisecond counts.
+                lookBack = Int64(elapsed / .milliseconds(1)) + 1
+            }
             updatedAt = raw
             lastID = row.idText ?? ""
+        }
+    }
+
+    /// Makes the next pull begin before a row that was left.
+    mutating func hold(before time: Instant) {
+        guard let reached else { return }
+        isSettled = false
+        lookBack = max(lookBack, reached.milliseconds - time.milliseconds + 1)
+    }
+
+    /// Completes the token at the end of a pull, and decides whether it is settled.
+    ///
+    /// 1. A token that a complete pull ended with ``SyncLimits/settledSeconds`` before this one began is settled.
+    ///    Its row could be seen then, so by now every row with such a time is committed, and this pull began before
+    ///    it. No clock is compared with another.
+    /// 2. So is the token of a first pull if it is ``SyncLimits/settledAtOnceSeconds`` old.
+    /// 3. Without a `Date` there is no proof.
+    ///
+    /// - Parameter earlier: the token at the beginning of the pull.
+    mutating func complete(after earlier: PullToken?, _ times: PullTimes) {
+        let wasReached = earlier?.reached
+        let isMoved = reached != wasReached
+        let isFirst = wasReached == nil || earlier?.isComplete != true
+        isComplete = true
+        // Rows of a token that was there before the pull began were committed by then.
+        if !isMoved { lookBack = 0 }
+        if let skipped = times.skipped { hold(before: skipped) }
+        guard let reached, times.skipped == nil, let began = times.began, let ended = times.ended
+        else {
+            if isMoved { seenAt = nil }
+            return
+        }
+        func isPast(_ seconds: Int64, since time: Instant) -> Bool {
+            time.advanced(by: .seconds(seconds)) <= began
+        }
+        if let seenAt, !isMoved {
+            isSettled = isSettled || isPast(SyncLimits.settledSeconds, since: seenAt)
+        } else {
+            seenAt = ended
+            isSettled = isFirst && isPast(SyncLimits.settledAtOnceSeconds, since: reached)
         }
     }
 }

@@ -7,3 +7,13 @@ UPDATE tables SET deletion = 'soft' WHERE id IN
 
 -- Whether its rows have no version, so that a write cannot have a condition.
 ALTER TABLE tables ADD COLUMN lacks_versions INTEGER NOT NULL DEFAULT 0;
+
+-- The page size that the backend accepted after it refused a larger one, and the number of pulls before a larger
+-- one is requested again. `page_rows` alone is what clients are given: it was taken from short pages too.
+ALTER TABLE tables ADD COLUMN accepted_rows INTEGER;
+ALTER TABLE tables ADD COLUMN larger_pages_after INTEGER NOT NULL DEFAULT 0;
+
+-- Whether every row stamped up to a pull token was received, and what decides it.
+ALTER TABLE tokens ADD COLUMN is_settled INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tokens ADD COLUMN look_back INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tokens ADD COLUMN seen_at INTEGER;

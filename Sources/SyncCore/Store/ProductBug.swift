@@ -49,6 +49,12 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case undeleteInserts
     /// A refusal that is not about a version is called a conflict, or is tried again.
     case refusalIsConflict
+    /// A page that is short because rows change makes the next pull's pages as small.
+    case shortPageShrinksPages
+    /// A table whose backend refuses to sort is not copied, because its links are not followed.
+    case unlinkedPageEnds
+    /// A pull starts behind its token while rows of that time may still be committed.
+    case settledTooEarly
 }
 
 extension Store {

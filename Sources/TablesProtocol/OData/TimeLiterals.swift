@@ -29,6 +29,21 @@ public struct InstantLiteral: Sendable, Hashable {
         self.form = form
         self.instant = instant
     }
+
+    /// The first whole millisecond that is later than every instant which a server may print as this text: it
+    /// may leave out digits.
+    public var following: InstantLiteral {
+        let fraction = text.drop { $0 != "." }.dropFirst().prefix { $0.isNumber }.utf8.count
+        let unit =
+            switch fraction {
+            case 0: Instant.ticksPerSecond
+            case 1: Instant.ticksPerSecond / 10
+            case 2: Instant.ticksPerSecond / 100
+            default: Instant.ticksPerMillisecond
+            }
+        let later = Instant(ticks: (instant.ticks / unit + 1) * unit)
+        return InstantLiteral(later.text, form: form) ?? InstantLiteral(later, form: form)
+    }
 }
 
 /// A date without time (`Edm.Date`), `2023-12-15`.

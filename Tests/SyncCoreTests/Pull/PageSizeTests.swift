@@ -1,6 +1,7 @@
 import Backend
 import HTTPMessage
 import HTTPTypes
+import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
@@ -88,6 +89,88 @@ import Testing
         _ = await world.engine.pull(world.todo)
         #expect(try await world.itemCount() == 60)
         #expect(try await page(world, top: 500).items.count == 60)
+    }
+
+    @Test(arguments: [Paging.keyset, .skipInTies, .full])
+    func `pages stay large while and after another writer changes rows`(_ paging: Paging)
+        async throws
+    {
+        let world = try await world(pageRows: 1000, rows: 300)
+        let backend = world.backend
+        let writes = Mutex(0)
+        // A row changes before each list, as long as the other writer is there.
+        world.transport.decide { request, _ in
+            guard let path = request.head.path, path.contains("$orderby") else { return nil }
+            if paging != .keyset, path.contains("id%20gt") || path.contains("(updatedAt%20gt") {
+                return .instead(
+                    Response(status: .internalServerError, headerFields: [:], body: []))
+            }
+            if paging == .full, path.contains("updatedAt") {
+                return .instead(
+                    Response(status: .internalServerError, headerFields: [:], body: []))
+            }
+            let number = writes.withLock { number in
+                number += 1
+                return number
+            }
+            if number <= 100 {
+                _ = backend.respond(
+                    to: .tables(
+                        "PATCH", "/tables/todoitem/r\(1000 + number * 7 % 300)",
+                        #"{"text":"\#(number)"}"#))
+            }
+            return nil
+        }
+        for _ in 0..<3 { _ = await world.engine.pull(world.todo) }
+        writes.withLock { $0 = 1000 }
+        for _ in 0..<3 {
+            world.clock.advance(by: .seconds(5))
+            world.transport.forget()
+            #expect(await world.engine.pull(world.todo).state == .complete)
+            #expect(world.transport.targets.count <= 3, "\(world.transport.targets)")
+            #expect(world.transport.targets.allSatisfy { $0.contains("$top=1000") })
+        }
+        try await world.expectSameRows()
+    }
+
+    @Test func `a size of one that an earlier version learned is forgotten`() async throws {
+        let world = try await world(pageRows: 1000, rows: 300)
+        _ = await world.engine.pull(world.todo)
+        let todo = world.todo
+        try await world.store.write { transaction in
+            var table = try transaction.tables.make(todo)
+            table.pageRows = 1
+            try transaction.tables.save(table)
+        }
+        world.clock.advance(by: .seconds(5))
+        world.transport.forget()
+        _ = await world.engine.pull(world.todo)
+        #expect(world.transport.targets.count <= 2)
+        #expect(try await page(world, top: 500).items.count == 300)
+    }
+
+    @Test func `a backend whose limit is raised is asked for whole pages again`() async throws {
+        let world = try await world(pageRows: 1000, rows: 60)
+        let limit = Mutex(100)
+        world.transport.decide { request, _ in
+            let path = request.head.path ?? ""
+            let top = path.split(separator: "$top=").last.flatMap { Int($0.prefix { $0.isNumber }) }
+            guard path.contains("$top="), let top, top > limit.withLock({ $0 }) else { return nil }
+            return .instead(
+                Response(
+                    status: .badRequest, headerFields: [.contentType: "application/json"],
+                    body: Array(#"{"error":"The limit for Top is exceeded."}"#.utf8)))
+        }
+        for number in 0..<60 {
+            if number == 30 { limit.withLock { $0 = 5000 } }
+            world.clock.advance(by: .seconds(100))
+            world.transport.forget()
+            #expect(await world.engine.pull(world.todo).state == .complete)
+            // The refused one is followed by an accepted one.
+            #expect(world.transport.targets.count <= 3)
+        }
+        #expect(world.transport.targets.allSatisfy { $0.contains("$top=1000") })
+        #expect(try await world.itemCount() == 60)
     }
 
     private func page(

@@ -9,8 +9,9 @@ import Testing
         _ paging: Paging = .keyset, filter: String = "", token: String? = nil, rows: Int = 3
     ) throws -> PullPlan {
         PullPlan(
-            idKind: .string, paging: paging, wanted: try PullQuery(parsing: filter), pageRows: rows,
-            token: token)
+            idKind: .string, paging: paging, wanted: try PullQuery(parsing: filter),
+            size: RequestedRows(most: rows),
+            start: PullToken(rowID: 1, updatedAt: token, isComplete: true).start)
     }
 
     /// The filter as sent to a backend.
@@ -254,7 +255,8 @@ import Testing
 
     @Test func `a table without times stays unsorted`() throws {
         var plan = PullPlan(
-            idKind: .string, paging: .full, wanted: PullQuery(), pageRows: 3, token: nil,
+            idKind: .string, paging: .full, wanted: PullQuery(), size: RequestedRows(most: 3),
+            start: nil,
             isUnsorted: true)
         plan.take(page([("a", nil), ("b", nil)]))
         plan.take(page([("b", nil)]))

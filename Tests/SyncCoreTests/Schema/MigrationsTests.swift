@@ -134,6 +134,41 @@ import Testing
             try await store.read { try $0.tables.all().map(\.deletion) } == [.soft, .unknown])
     }
 
+    @Test func `what version 4 learned of page sizes and tokens costs nothing`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 4)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tables(id, name, name_key, page_rows) VALUES (1, 'a', 'a', 1);
+                    INSERT INTO tokens(table_id, query_id, filter_hash, updated_at, is_complete)
+                      VALUES (1, '', '', '2020-01-01T00:00:10.123Z', 1)
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        let (rows, start) = try await store.read { transaction in
+            let table = try #require(try transaction.tables.all().first)
+            let size = RequestedRows(
+                most: 1000, accepted: table.acceptedRows, pullsToWait: table.largerPagesAfter)
+            let token = try transaction.first(
+                "SELECT updated_at, is_settled, look_back FROM tokens"
+            ) {
+                PullToken(
+                    rowID: 1, updatedAt: $0[0], isComplete: true, isSettled: $0[1], lookBack: $0[2])
+            }
+            return (size.rows, token?.start?.text)
+        }
+        #expect(rows == 1000 && start == "2020-01-01T00:00:00.123Z")
+    }
+
     @Test func `a store of version 1 is opened with what it has`() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }
