@@ -46,7 +46,7 @@ struct WriteUndo {
             return .refused(reason: "The item was changed again since: undo that first.")
         }
         let edit = try edit(undoing, row, chain, entry, table)
-        let outcome = try collapsing.apply(edit, WriteRules())
+        let outcome = try collapsing.apply(edit, WriteRules(keepsPlace: true))
         guard outcome.isSuccess else {
             return .refused(reason: "The item has changed too much since.")
         }

@@ -23,6 +23,9 @@ struct ItemRow {
     /// Raw `updatedAt` of the row that a delete of this store removed from the backend; empty where it is
     /// not known. Nil where the backend has given the item since.
     var deletedAfter: String?
+    /// What was merged into the delete that the backend has applied, and was not sent with it; nil if
+    /// nothing was.
+    var unsent: UnsentChange?
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
     /// The change counter at the last push outcome.
@@ -45,7 +48,7 @@ struct ItemRow {
     static let select = """
         SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
           server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at,
-          deleted_after FROM items
+          deleted_after, unsent_change FROM items
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
@@ -78,6 +81,7 @@ struct ItemRow {
         pending = row[13]
         serverCreatedAt = row[14]
         deletedAfter = row[15]
+        unsent = (row[16] as String?).flatMap { UnsentChange(stored: $0) }
     }
 
     /// The item as a client sees it.
@@ -109,6 +113,9 @@ struct ItemRow {
         return isGiven || !deleted && pending == nil ? nil : deletedAfter
     }
 
+    /// ``unsent`` while it holds: the item is deleted and has no open operation.
+    var currentUnsent: UnsentChange? { deleted && pending == nil ? unsent : nil }
+
     /// Becomes an item that the backend does not have. Of one that it had, the deletion stays known.
     mutating func forgetBackend() {
         if serverDeleted { deletedAfter = serverUpdatedAt ?? "" }
@@ -132,6 +139,33 @@ struct ItemRow {
         deleted = shadow == nil || serverDeleted
         shadow = nil
     }
+}
+
+/// The change of an update that was merged into a delete. The delete does not send it. An undelete does: its
+/// client was told that the item has these values.
+struct UnsentChange: Sendable, Hashable {
+    /// The columns before the change.
+    var base: Columns
+    /// The same columns with their new values.
+    var columns: Columns
+
+    /// The change that was merged into a delete; nil if none was.
+    init?(mergedInto delete: TableOperation) {
+        columns = delete.changes
+        guard delete.kind == .delete, !columns.isEmpty else { return nil }
+        base = (delete.baseRow ?? Columns()).picking(columns.names)
+    }
+
+    /// Reads ``text``; nil if the store is damaged.
+    init?(stored text: String) {
+        guard let parts = try? Columns(parsing: text), let base = parts["base"],
+            let columns = parts["columns"]
+        else { return nil }
+        (self.base, self.columns) = (Columns(stored: base.text), Columns(stored: columns.text))
+    }
+
+    /// A JSON object of both.
+    var text: String { #"{"base":\#(base.text),"columns":\#(columns.text)}"# }
 }
 
 /// A row of the columns ``itemColumns``, which are read by their places: there are many rows.

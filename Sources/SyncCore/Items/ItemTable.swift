@@ -44,6 +44,13 @@ struct ItemTable {
         try row(table, id)?.item
     }
 
+    /// The first open operation of an operation's item, by `seq`; nil if there is none.
+    func pending(of operation: TableOperation) throws -> Int64? {
+        try transaction.integer(
+            "SELECT pending FROM items WHERE table_id = ? AND id = ?",
+            [operation.tableID, operation.itemID.text])
+    }
+
     /// Writes a row as it is; gives it its row id when it is new.
     func save(_ row: inout ItemRow) throws {
         if let rowID = row.rowID {
@@ -52,30 +59,39 @@ struct ItemTable {
                 UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
                   deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
                   shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?,
-                  deleted_after = ?
+                  deleted_after = ?, unsent_change = ?
                 WHERE rowid = ?
                 """,
                 [
                     row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
                     row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
-                    row.settledAt, row.pending, row.serverCreatedAt, row.currentDeletedAfter, rowID,
+                    row.settledAt, row.pending, row.serverCreatedAt, row.currentDeletedAfter,
+                    row.currentUnsent?.text, rowID,
                 ])
         } else {
             try transaction.run(
                 """
                 INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
                   server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
-                  pending, server_created_at, deleted_after)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  pending, server_created_at, deleted_after, unsent_change)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
                     row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
                     row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
-                    row.serverCreatedAt, row.currentDeletedAfter,
+                    row.serverCreatedAt, row.currentDeletedAfter, row.currentUnsent?.text,
                 ])
             row.rowID = transaction.db.insertedRowID
         }
+    }
+
+    /// Whether an update that is due is sent before a change of a kind that follows it: a delete, where the
+    /// backend keeps deleted rows, or the operator's setting says so. Otherwise the update is merged into it.
+    func sendsUpdateFirst(_ table: TableRecord, before kind: OperationKind) -> Bool {
+        guard kind == .delete else { return false }
+        let keepsDeleted = table.deletion == .soft && !transaction.has(.updateFoldedAway)
+        return keepsDeleted || table.preservesHistory
     }
 
     /// Gives a changed row its stamp and version and writes it.

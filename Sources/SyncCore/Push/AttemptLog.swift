@@ -66,8 +66,9 @@ struct AttemptLog {
         _ operation: TableOperation, _ attempt: AttemptStart
     ) throws -> TableOperation? {
         switch operation.state {
-        case .queued, .waiting, .unknown: break
-        case .sending, .conflict, .quarantined, .done, .discarded, .collapsed: return nil
+        // A push tries once more what it was refused.
+        case .queued, .waiting, .unknown, .quarantined: break
+        case .sending, .conflict, .done, .discarded, .collapsed: return nil
         }
         var current = operation
         current.state = .sending

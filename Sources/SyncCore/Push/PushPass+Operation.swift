@@ -14,11 +14,15 @@ extension PushPass {
     ///    wait for a slot have sent nothing, and are pushed when the backend is proven again.
     func push(_ operation: TableOperation) async -> PushedOperation {
         var result = PushedOperation(id: operation.id, seq: operation.seq)
+        let refusal = operation.state == .quarantined ? operation.reason ?? "" : nil
+        result.isSecondTry = refusal != nil
         var operation = operation
         var (hasRead, hasMerged) = (false, false)
         do throws(StoreError) {
             for _ in 0..<SyncLimits.requestsPerOperation {
-                guard let step = try await step(operation, hasRead: hasRead, hasMerged: hasMerged)
+                guard
+                    let step = try await step(
+                        operation, hasRead: hasRead, hasMerged: hasMerged, after: refusal)
                 else { break }
                 guard !step.isHeld else {
                     result.isHeld = true
@@ -26,6 +30,8 @@ extension PushPass {
                 }
                 result.requests += 1
                 result.state = step.state
+                result.isRefusal = step.isRefusal
+                result.follower = step.follower
                 result.linkFailure = step.linkFailure
                 result.refusedProtocolVersion = step.refusedProtocolVersion
                 result.stop = step.stop
@@ -57,11 +63,15 @@ extension PushPass {
         var isMerge = false
         /// Nothing was sent, because the slots are closed.
         var isHeld = false
+        /// See ``PushedOperation/follower``.
+        var follower: Int64?
+        /// See ``PushedOperation/isRefusal``.
+        var isRefusal = false
         var refusedProtocolVersion = false
     }
 
     private func step(
-        _ operation: TableOperation, hasRead: Bool, hasMerged: Bool
+        _ operation: TableOperation, hasRead: Bool, hasMerged: Bool, after refusal: String?
     ) async throws(StoreError) -> Step? {
         let table = operation.table
         guard let record = try await record(of: table) else { return nil }
@@ -71,7 +81,7 @@ extension PushPass {
             operation.maybeApplied || !hasRead && mustBeReadFirst(operation, record)
         subject.bug = store.plantedBug
         if operation.needsHighestID {
-            if let step = try await recordHighestID(operation, subject) { return step }
+            if let step = try await recordHighestID(operation, subject, after: refusal) { return step }
         }
         let request = try request(operation, subject, record)
         let start = remote(for: operation).attempt(request)
@@ -79,12 +89,12 @@ extension PushPass {
         guard let marked else { return nil }
 
         guard await acquireSlot(isNext: hasRead) else {
-            return try await settleUnsent(marked, subject)
+            return try await settleUnsent(marked, subject, after: refusal)
         }
         let ruling = try await sendAndJudge(request, of: operation, subject, record)
         var step = try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
-            origin: ruling.origin, hasVersion: ruling.hasVersion)
+            origin: ruling.origin, hasVersion: ruling.hasVersion, after: refusal)
         step.isRead = subject.isReadFirst
         step.refusedProtocolVersion = ruling.refusedProtocolVersion
         return step
@@ -120,7 +130,7 @@ extension PushPass {
 
     /// Commits that an operation was marked in flight but not sent.
     private func settleUnsent(
-        _ marked: TableOperation, _ subject: PushSubject
+        _ marked: TableOperation, _ subject: PushSubject, after refusal: String?
     ) async throws(StoreError) -> Step {
         let reason =
             cancel.isSet
@@ -130,7 +140,7 @@ extension PushPass {
         end.reach = AttemptEnd.neverBegun
         let held = PushDecision.postponed(
             Postponement(cause: .held, maybeApplied: false, reason: reason))
-        var step = try await settle(marked, subject, held, end, failure: nil)
+        var step = try await settle(marked, subject, held, end, failure: nil, after: refusal)
         step.isHeld = true
         return step
     }
@@ -138,7 +148,7 @@ extension PushPass {
     /// Stores the backend's highest integer id before an insert is first sent.
     /// - Returns: nil after a success; otherwise the outcome of the operation, which was not sent.
     private func recordHighestID(
-        _ operation: TableOperation, _ subject: PushSubject
+        _ operation: TableOperation, _ subject: PushSubject, after refusal: String?
     ) async throws(StoreError) -> Step? {
         guard await acquireSlot() else { return Step(state: operation.state, isHeld: true) }
         let answer = await remote(for: operation).list(
@@ -153,7 +163,7 @@ extension PushPass {
             if failure != nil || decision.endsPush { slots.close() }
             slots.release()
             return try await settle(
-                operation, subject, decision, nil, failure: failure)
+                operation, subject, decision, nil, failure: failure, after: refusal)
         }
         slots.release()
         // A backend that ignores `$top` may give several rows, in any order.
@@ -162,21 +172,29 @@ extension PushPass {
         return nil
     }
 
+    /// Commits a decision.
+    /// - Parameter refusal: why the backend refused the operation earlier in this pass. It stays refused if the
+    ///   second try had no verdict and no effect.
     private func settle(
         _ operation: TableOperation, _ subject: PushSubject, _ decision: PushDecision,
         _ end: AttemptEnd?, failure: Prover.Failure?,
-        origin: RowOrigin = RowOrigin(), hasVersion: Bool? = nil
+        origin: RowOrigin = RowOrigin(), hasVersion: Bool? = nil, after refusal: String? = nil
     ) async throws(StoreError) -> Step {
         let random = random
         let maxAttempts = settings.maxAttempts
         let isOwnFailure = decision.isOwnFailure
-        let state = try await store.commitInGroup { transaction in
+        let (state, follower) = try await store.commitInGroup { transaction in
             let settlement = Settlement(
                 subject: subject,
                 failures: isOwnFailure ? try transaction.attempts.ownFailures(of: operation) : 0,
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
                 origin: origin, random: random)
             var outcome = settlement.outcome(decision)
+            if let refusal, decision != .sendAgain,
+                case .waiting(_, _, let maybeApplied, _) = outcome, !maybeApplied
+            {
+                outcome = .quarantined(reason: refusal, maybeApplied: false)
+            }
             if case .applied(let row?) = decision, operation.itemID.kind == .integer,
                 operation.kind == .insert, try transaction.items.isClaimed(row.id, operation)
             {
@@ -186,10 +204,12 @@ extension PushPass {
             if let hasVersion {
                 try transaction.tables.learn(lacksVersions: !hasVersion, of: operation.tableID)
             }
-            return try Settling(transaction: transaction).settle(
-                operation.seq, outcome, attempt: end)
+            let state = try Settling(transaction: transaction).settle(
+                operation.seq, outcome, attempt: end, after: refusal)
+            return (state, state.isOpen ? nil : try transaction.items.pending(of: operation))
         }
         var step = Step(state: state, linkFailure: failure)
+        step.follower = follower
         switch decision {
         case .sendAgain: step.goesOn = true
         // To take the version of a row that was read first is no merge.
@@ -201,7 +221,11 @@ extension PushPass {
         case .signIn: step.stop = .signIn
         case .postponed(let later):
             if later.cause == .cancelled { step.stop = .cancelled }
-        case .applied, .readBack, .quarantine: break
+        case .quarantine:
+            step.isRefusal =
+                !subject.maybeApplied && !operation.mayArriveLate
+                && (400..<500).contains(end?.status ?? 0)
+        case .applied, .readBack: break
         }
         return step
     }

@@ -262,7 +262,8 @@ extension PushSubject {
     /// Takes what the verdict needs from an operation and its table's policies.
     init(_ operation: TableOperation, _ table: TableRecord) {
         self.init(
-            kind: operation.kind, itemID: operation.itemID, sent: operation.changes,
+            kind: operation.kind, itemID: operation.itemID,
+            sent: operation.kind == .delete ? Columns() : operation.changes,
             base: operation.baseRow, baseVersion: operation.baseVersion,
             maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
             hasGeneratedID: operation.hasGeneratedID,

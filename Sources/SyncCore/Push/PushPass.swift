@@ -14,7 +14,9 @@ import TablesProtocol
 ///    ``PushedOperation``). The process may end at any point.
 /// 5. An operation that depends on another item's operation (see ``Dependencies``) is left out until that
 ///    one has closed.
-/// 6. The pass ends when no due operation is left to try, or at a stop.
+/// 6. When no due operation is left to try, what the backend refused in this pass is tried once more, if
+///    other operations were applied in between: it may have needed an item that came later.
+/// 7. Then the pass ends, or at a stop.
 struct PushPass: Sendable {
     let store: Store
     let remote: Remote
@@ -43,6 +45,8 @@ struct PushPass: Sendable {
             (state.total, state.hasDependencies) = (total, hasDependencies)
             if total > 0 { await progress(state.report, state.progress) }
             try await pushDueOperations(&state, upTo: bookend)
+            if !store.has(.refusedIsNotTriedAgain) { state.takeRefused() }
+            if !state.again.isEmpty { try await pushDueOperations(&state, upTo: bookend) }
             let counts = try await store.read { try $0.ledger.queueCounts() }
             state.report.left = counts.open
         } catch {
@@ -86,14 +90,23 @@ struct PushPass: Sendable {
                     guard state.stop == nil else { break }
                     let operation = next.removeFirst()
                     do throws(StoreError) {
-                        if state.hasDependencies, try await holdBack(operation) { continue }
+                        if state.hasDependencies, operation.state != .quarantined,
+                            try await holdBack(operation)
+                        {
+                            continue
+                        }
                     } catch {
                         failure = error
                         break
                     }
                     state.tried.insert(operation.seq)
                     running += 1
-                    group.addTask { await push(operation) }
+                    let applied = state.report.applied
+                    group.addTask {
+                        var pushed = await push(operation)
+                        pushed.appliedBefore = applied
+                        return pushed
+                    }
                 }
                 // 2. Take the next result. With nothing in flight the pass is over, unless a result has
                 //    made a successor due.
@@ -103,6 +116,12 @@ struct PushPass: Sendable {
                     atOnce = min(atOnce + settings.parallelism, settings.maxOperationsInFlight)
                 }
                 state.record(done)
+                // The batch was read before the operation was due: it goes to its place in the order.
+                if let seq = done.follower, seq <= state.cursor, failure == nil {
+                    do throws(StoreError) {
+                        try await insert(seq, into: &next)
+                    } catch { failure = error }
+                }
                 await progress(state.report(at: remote.clock.uptime()), state.progress)
             }
             return state
@@ -110,10 +129,30 @@ struct PushPass: Sendable {
         if let failure { throw failure }
     }
 
-    /// The next due operations that this pass has not tried, in order.
+    /// Puts a due operation into a batch, in the order of the queue.
+    private func insert(
+        _ seq: Int64, into batch: inout [TableOperation]
+    ) async throws(StoreError) {
+        guard let operation = try await store.read({ try $0.queue.operation(seq: seq) }),
+            operation.state == .queued, operation.successorOf == nil, operation.waitsFor == nil
+        else { return }
+        batch.insert(operation, at: batch.firstIndex { $0.seq > seq } ?? batch.endIndex)
+    }
+
+    /// The next operations to try, in order: the refused ones that are tried once more, then the due ones that
+    /// this pass has not tried.
     private func nextDue(
         _ state: inout PushState, upTo bookend: Int64
     ) async throws(StoreError) -> [TableOperation] {
+        while !state.again.isEmpty {
+            let seqs = state.again.prefix(SyncLimits.dueOperationsPerRead)
+            state.again.removeFirst(seqs.count)
+            let found = try await store.read { transaction in
+                try seqs.compactMap { try transaction.queue.operation(seq: $0) }
+            }
+            let refused = found.filter { $0.state == .quarantined && !$0.mayHaveReached }
+            if !refused.isEmpty { return refused }
+        }
         while true {
             let cursor = state.cursor
             let found = try await store.read {

@@ -37,9 +37,22 @@ struct PushState {
     /// Whether an operation may be due before the cursor, because one closed or was held since the last
     /// read from the start.
     var mustReadFromStart = false
+    /// The operations that the backend has refused in this pass, by `seq`, and how many were applied before
+    /// each was tried.
+    var refused: [(seq: Int64, applied: Int)] = []
+    /// Those of them that are tried once more, because others were applied in between.
+    var again: [Int64] = []
     /// The results as last reported, and when.
     var reportedResults: [PushReport.Result] = []
     var reportedAt: Duration?
+
+    /// Ends the first part of the pass: what was refused before another operation was applied is tried once
+    /// more. It may have needed that one.
+    mutating func takeRefused() {
+        let applied = report.applied
+        again = refused.filter { applied > $0.applied }.map(\.seq).sorted()
+        refused = []
+    }
 
     /// How far the pass is. Operations that become due during the pass count when they are tried.
     var progress: Run.Progress {
@@ -66,8 +79,14 @@ struct PushState {
             mustReadFromStart = true
             return
         }
-        finished += 1
+        if !pushed.isSecondTry { finished += 1 }
         if let state = pushed.state {
+            if pushed.isSecondTry {
+                report.quarantined -= 1
+                report.results.removeAll { $0.id == pushed.id }
+            } else if pushed.isRefusal, state == .quarantined {
+                refused.append((pushed.seq, pushed.appliedBefore))
+            }
             report.results.append(.init(id: pushed.id, state: state))
             // Removes many at once, because removing the first of an array moves all others.
             if report.results.count >= 2 * StoreLimits.runResults {
@@ -97,6 +116,14 @@ struct PushState {
 struct PushedOperation: Sendable {
     var id: OperationID
     var seq: Int64
+    /// The operation of the same item that may be sent now that this one is closed, by `seq`.
+    var follower: Int64?
+    /// How many operations the pass had applied before this one was tried.
+    var appliedBefore = 0
+    /// Whether the backend refused it earlier in this pass.
+    var isSecondTry = false
+    /// Whether the backend refused it with a verdict, so that it has no effect and can have none later.
+    var isRefusal = false
     /// Whether nothing was sent, because the push ended or had to prove the backend first.
     var isHeld = false
     /// The number of attempts for the operation, including those that only read its row back.

@@ -46,10 +46,12 @@ struct Settling {
     ///    it.
     /// 4. An answer whose id is a number shows that the table has integer ids.
     ///
+    /// - Parameter refusal: why the backend refused it before, if this was a second try: the same refusal is
+    ///   not announced again.
     /// - Returns: the operation's new state; its present state if it was closed already.
     @discardableResult
     func settle(
-        _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?
+        _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?, after refusal: String? = nil
     ) throws -> OperationState {
         guard var operation = try queue.operation(seq: seq), operation.state.isOpen,
             var table = try tables.table(id: operation.tableID)
@@ -71,7 +73,7 @@ struct Settling {
         var row =
             try items.row(table, exactly: operation.itemID)
             ?? ItemRow(new: operation.itemID, tableID: table.id)
-        let state = try apply(outcome, &operation, &row, table)
+        let state = try apply(outcome, &operation, &row, table, after: refusal)
         if let attempt { try attempts.end(operation, attempt, state) }
         if state.isOpen {
             try dependencies.updateReasons(ofWaitingFor: operation)
@@ -86,7 +88,7 @@ struct Settling {
 
     private func apply(
         _ outcome: SettledOutcome, _ operation: inout TableOperation, _ row: inout ItemRow,
-        _ table: TableRecord
+        _ table: TableRecord, after refusal: String?
     ) throws -> OperationState {
         switch outcome {
         case .applied(let remote, let origin):
@@ -104,8 +106,12 @@ struct Settling {
             try conflict(&operation, &row, remote, reason, table)
         case .quarantined(let reason, let maybeApplied):
             try wait(&operation, .quarantined, reason, nil, maybeApplied: maybeApplied)
-            try history.record(.quarantined, actor: .engine, operation, summary: reason)
-            transaction.effects.decisionsNeeded.append(DecisionNeeded(operation))
+            if reason == refusal {
+                try transaction.ledger.uncountRefusal()
+            } else {
+                try history.record(.quarantined, actor: .engine, operation, summary: reason)
+                transaction.effects.decisionsNeeded.append(DecisionNeeded(operation))
+            }
             try folding.fold(&operation, &row)
         case .discarded(let remote, let reason):
             try discarding.giveUp(
@@ -132,6 +138,7 @@ struct Settling {
         // again.
         if operation.kind == .delete, successors.isEmpty {
             row.columns = row.shadow ?? row.columns
+            row.unsent = UnsentChange(mergedInto: operation)
         }
         if origin.isReadAsGone { try tables.learn(.hard, of: table) }
         if operation.kind == .delete {

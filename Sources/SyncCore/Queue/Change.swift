@@ -4,7 +4,8 @@ import TablesProtocol
 struct Change: Sendable, Hashable {
     /// The names of the user's columns that differ from the base.
     var changedColumns: [String]
-    /// All columns for insert and replace, the changed ones for update, nil otherwise.
+    /// All columns for insert and replace, the changed ones for update. For a delete, those of the update
+    /// that was merged into it: they are not sent with it, but an undelete sends them. Nil otherwise.
     var payload: Columns?
 
     /// Compares by JSON value, dates with their offsets and all their digits too. An absent column equals
@@ -17,10 +18,11 @@ struct Change: Sendable, Hashable {
         case .replace:
             changedColumns = columns.writtenNames(from: base ?? Columns())
             payload = columns
-        case .update:
+        case .update, .delete:
             changedColumns = columns.writtenNames(from: base ?? Columns())
-            payload = columns.picking(changedColumns)
-        case .delete, .undelete:
+            let changed = columns.picking(changedColumns)
+            payload = kind == .delete && changed.isEmpty ? nil : changed
+        case .undelete:
             changedColumns = []
         }
     }

@@ -4,7 +4,18 @@
 ///    becomes its successor.
 /// 2. Any other operation is changed in place, or it and the write cancel each other.
 /// 3. A refused (quarantined) operation that is changed is due again. A conflict stays a conflict.
+/// 4. An update does not move back across a later insert of another item, which it may refer to.
 enum Collapse {
+    /// What a decision needs besides the two operations.
+    struct Rules: Sendable, Hashable {
+        /// Whether to refuse what the SDKs' queues refuse.
+        var strictSDK = false
+        /// Whether an update that is due is sent before the delete that follows it.
+        var sendsUpdateFirst = false
+        /// Whether an open insert of another item came between the two.
+        var crossesInsert = false
+    }
+
     /// The item's last open operation, as far as the decision needs it.
     struct Pending: Sendable, Hashable {
         var kind: OperationKind
@@ -21,18 +32,20 @@ enum Collapse {
     /// - Parameters:
     ///   - pending: the item's last open operation; nil if there is none.
     ///   - new: what the write does.
-    ///   - strictSDK: whether to refuse what the SDKs' queues refuse.
-    ///   - preservesHistory: whether an update that is due is sent before the delete that follows it.
     static func decide(
-        pending: Pending?, new: OperationKind, strictSDK: Bool = false,
-        preservesHistory: Bool = false
+        pending: Pending?, new: OperationKind, _ rules: Rules = Rules()
     ) -> CollapseDecision {
         guard let pending else { return .append }
-        if strictSDK, pending.kind == .delete, new != .undelete {
+        if rules.strictSDK, pending.kind == .delete, new != .undelete {
             return .refuse(.strictSDK(pending: pending.kind, new: new))
         }
         if pending.mayHaveReached { return afterSent(pending.kind, new) }
-        if preservesHistory, new == .delete, pending.isDue, pending.changes { return .successor }
+        if rules.sendsUpdateFirst, new == .delete, pending.isDue, pending.changes {
+            return .successor
+        }
+        if rules.crossesInsert, pending.isDue, pending.kind != .delete, new.changes {
+            return .successor
+        }
         let decision = inPlace(pending, new)
         // In a conflict, the backend has a row of its own, so the delete becomes my side of the conflict.
         // After a late arrival it may get one, which the delete then removes.
@@ -94,12 +107,7 @@ extension Collapse.Pending {
     }
 
     /// Whether the operation changes an item that the backend has.
-    fileprivate var changes: Bool {
-        switch kind {
-        case .update, .replace: true
-        case .insert, .delete, .undelete: false
-        }
-    }
+    fileprivate var changes: Bool { kind.changes }
 
     /// Takes what the decision needs from an operation.
     init(_ operation: TableOperation) {

@@ -5,7 +5,7 @@ struct ItemEdit {
     let table: TableRecord
     var row: ItemRow
     /// The item's open operations in order.
-    let chain: [TableOperation]
+    var chain: [TableOperation]
     let kind: OperationKind
     /// The columns of the write, in the table's spelling.
     var columns: Columns
@@ -13,13 +13,13 @@ struct ItemEdit {
     /// Whether this store generated the id.
     var hasGeneratedID = false
 
-    /// Whether an undelete has to be sent as an insert. The backend never had the row as it was when it was
-    /// deleted, so undeleting there would restore another row or none.
-    var mustInsertToUndelete: Bool {
-        guard kind == .undelete else { return false }
-        guard let last = chain.last else { return !row.isOnBackend }
-        return last.kind == .delete
-            && last.baseRow.map { !row.columns.changedNames(from: $0).isEmpty } ?? false
+    /// Whether an undelete has to be sent as an insert: the backend never had the row.
+    var mustInsertToUndelete: Bool { kind == .undelete && chain.isEmpty && !row.isOnBackend }
+
+    /// The change that an undelete sends after it, because it was merged into the delete.
+    var unsentBeforeUndelete: UnsentChange? {
+        guard kind == .undelete, !mustInsertToUndelete else { return nil }
+        return chain.last.map { UnsentChange(mergedInto: $0) } ?? row.unsent
     }
 
     /// The row with the write applied; its stamp and version are still the old ones.
@@ -81,11 +81,15 @@ struct Collapsing {
 
     /// Decides what the edit does to the item's open operations, and does it.
     func apply(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
+        let edit = try edit.kind == .delete ? withoutUnsentUpdates(edit) : edit
+        var collapse = try queue.collapseRules(edit.chain.last, edit.kind, in: edit.table)
+        collapse.strictSDK = rules.strictSDK
+        if rules.keepsPlace { collapse.crossesInsert = false }
         let decision = Collapse.decide(
-            pending: edit.chain.last.map { Collapse.Pending($0) }, new: edit.kind,
-            strictSDK: rules.strictSDK,
-            preservesHistory: edit.table.preservesHistory)
+            pending: edit.chain.last.map { Collapse.Pending($0) }, new: edit.kind, collapse)
         switch decision {
+        case .successor where edit.chain.count >= StoreLimits.operationsOfItem:
+            return try moveLast(edit)
         case .append, .successor:
             return try add(edit)
         case .change(let kind):
@@ -106,10 +110,51 @@ struct Collapsing {
         }
     }
 
-    /// Adds an operation: the item's first, or the last of its chain.
+    /// Merges the updates of an item that were kept apart and not sent, because the item's delete follows. An
+    /// insert among them is cancelled with them, and a backend that deletes for good gets one request.
+    private func withoutUnsentUpdates(_ edit: ItemEdit) throws -> ItemEdit {
+        guard edit.chain.count > 1, var first = edit.chain.first(where: { !$0.mayHaveReached }),
+            first.kind == .insert || !items.sendsUpdateFirst(edit.table, before: .delete)
+        else { return edit }
+        var edit = edit
+        try Folding(transaction: transaction).fold(&first, &edit.row, acrossInserts: true)
+        edit.chain = try queue.chain(of: edit.row)
+        return edit
+    }
+
+    /// Merges an update into the item's last operation, and moves that one to the end of the queue: it has
+    /// to follow an insert, and the item has as many operations as are kept apart.
+    private func moveLast(_ edit: ItemEdit) throws -> WriteOutcome {
+        guard var last = edit.chain.last, !last.mayHaveReached, last.kind.changes,
+            edit.kind.changes
+        else { return try add(edit) }
+        var row = edit.edited
+        var moved = newOperation(edit)
+        moved.kind = last.kind == .replace ? .replace : edit.kind
+        moved.baseRow = last.baseRow
+        moved.successorOf = last.successorOf
+        moved.conditional = last.conditional || moved.conditional
+        if moved.parameters.isEmpty { moved.parameters = last.parameters }
+        let newer = moved.headers
+        moved.headers = last.headers
+        moved.headers.override(with: newer)
+        moved.setChange(to: row.columns)
+        try queue.close(&last, .collapsed, reason: "Merged into a later change of the item.")
+        if moved.changesNothing {
+            try ledger.countCollapsedWrite()
+            return try finish(edit, &row, last)
+        }
+        try queue.insert(&moved)
+        return try finish(edit, &row, moved)
+    }
+
+    /// Adds an operation: the item's first, or the last of its chain. An undelete may need a second one,
+    /// which sends what was merged into the delete.
     private func add(_ edit: ItemEdit) throws -> WriteOutcome {
         var row = edit.edited
         var operation = newOperation(edit)
+        let unsent = transaction.has(.undeleteForgetsUpdate) ? nil : edit.unsentBeforeUndelete
+        if let unsent, !edit.chain.isEmpty { operation.baseRow?.merge(unsent.base) }
         operation.setChange(to: row.columns)
         if operation.changesNothing {
             try ledger.countCollapsedWrite()
@@ -120,7 +165,27 @@ struct Collapsing {
             row.shadow = operation.kind == .insert ? nil : edit.row.known
             row.pending = operation.seq
         }
+        if let unsent { try add(unsent, after: operation, edit, &row) }
         return try finish(edit, &row, operation)
+    }
+
+    /// Adds the update that sends what was merged into a delete, after the undelete. It starts from the row
+    /// that the client saw, so another writer's change of the same columns is a conflict.
+    private func add(
+        _ unsent: UnsentChange, after undelete: TableOperation, _ edit: ItemEdit,
+        _ row: inout ItemRow
+    ) throws {
+        var update = undelete
+        update.id = transaction.ids.operationID(at: transaction.now)
+        update.kind = .update
+        update.baseVersion = nil
+        update.baseRow?.merge(unsent.base)
+        update.successorOf = undelete.seq
+        row.columns.merge(unsent.columns)
+        update.setChange(to: row.columns)
+        guard !update.changesNothing else { return }
+        try queue.insert(&update)
+        events.emit(.operation, update)
     }
 
     private func newOperation(_ edit: ItemEdit) -> TableOperation {

@@ -17,14 +17,20 @@ struct Folding {
     ///    starts from that change, so a merge would hide the overlap. The successor is judged when it is
     ///    sent.
     /// 4. An operation that no longer changes anything closes, and its successors are sent instead.
-    func fold(_ operation: inout TableOperation, _ row: inout ItemRow) throws {
-        guard !operation.mayHaveReached else { return }
-        let preservesHistory = try tables.table(id: operation.tableID)?.preservesHistory ?? false
+    ///
+    /// - Parameter acrossInserts: whether updates also move back across a later insert of another item.
+    func fold(
+        _ operation: inout TableOperation, _ row: inout ItemRow, acrossInserts: Bool = false
+    ) throws {
+        guard !operation.mayHaveReached, let table = try tables.table(id: operation.tableID)
+        else { return }
         folding: while var next = try queue.successor(of: operation.seq) {
             if next.overlapsChange(before: operation) { break }
+            var rules = try queue.collapseRules(
+                operation, next.kind, before: next.seq, in: table)
+            if acrossInserts { rules.crossesInsert = false }
             let decision = Collapse.decide(
-                pending: Collapse.Pending(operation), new: next.kind,
-                preservesHistory: preservesHistory)
+                pending: Collapse.Pending(operation), new: next.kind, rules)
             switch decision {
             case .append, .successor, .refuse:
                 break folding
@@ -35,6 +41,10 @@ struct Folding {
                 try queue.close(&next, .collapsed, reason: "Deleted before the backend had it.")
                 try queue.close(
                     &operation, .collapsed, reason: "Deleted before the backend had it.")
+                if operation.kind == .undelete {
+                    row.takeShadow()
+                    row.unsent = UnsentChange(mergedInto: next)
+                }
                 row.pending = nil
                 row.shadow = nil
                 return try items.save(&row)

@@ -70,6 +70,11 @@ struct LedgerTable {
     /// Counts a write that needed no operation of its own.
     func countCollapsedWrite() throws { try count(["accepted", "collapsed"]) }
 
+    /// Takes back the count of a refusal that repeats one which was counted, within the same transaction.
+    func uncountRefusal() throws {
+        try transaction.run("UPDATE ledger SET value = value - 1 WHERE name = 'quarantined'")
+    }
+
     /// Adds one to each of these counters.
     func count(_ names: [String]) throws {
         for name in names {

@@ -137,6 +137,9 @@ struct WriteRules: Sendable {
     var tables: Set<TableName>?
     /// Whether to refuse what the SDKs' queues refuse.
     var strictSDK = false
+    /// Whether a change of an operation leaves it at its place in the queue, although another item was
+    /// inserted since: a person edits that operation, or sets back what it changed.
+    var keepsPlace = false
 
     func allows(_ table: TableName) -> Bool {
         SDKView(table) == nil && (tables?.contains(table) ?? true)

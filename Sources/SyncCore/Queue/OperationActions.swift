@@ -96,7 +96,7 @@ struct OperationActions {
         let edit = ItemEdit(
             table: table, row: row, chain: chain, kind: .update,
             columns: respelled, write: write)
-        _ = try collapsing.apply(edit, WriteRules())
+        _ = try collapsing.apply(edit, WriteRules(keepsPlace: true))
         return try emitDone(operation)
     }
 

@@ -118,7 +118,7 @@ struct OperationLists {
         let server = operation.state.isOpen ? row?.shadow : row?.visible
         return OperationDetail(
             summary: operation.summary(identity: transaction.identity),
-            payload: operation.payload?.json,
+            payload: operation.kind == .delete ? nil : operation.payload?.json,
             base: operation.baseRow?.json, mine: row?.visible?.json, server: server?.json,
             headers: RecordedFields.lines(operation.headers),
             attemptLog: try attempts.list(of: operation.seq))

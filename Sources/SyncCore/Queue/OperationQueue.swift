@@ -34,6 +34,29 @@ struct OperationQueue {
         return chain
     }
 
+    /// What ``Collapse`` needs to know of a change that follows an operation of its item.
+    /// - Parameter end: the place of the change in the queue, if it is there already.
+    func collapseRules(
+        _ pending: TableOperation?, _ new: OperationKind, before end: Int64 = .max,
+        in table: TableRecord
+    ) throws -> Collapse.Rules {
+        guard let pending else { return Collapse.Rules() }
+        return Collapse.Rules(
+            sendsUpdateFirst: transaction.items.sendsUpdateFirst(table, before: new),
+            crossesInsert: try new.changes && !transaction.has(.updateMovesBeforeInsert)
+                && hasArrival(after: pending.seq, before: end))
+    }
+
+    /// Whether an insert or an undelete is open between two places of the queue.
+    private func hasArrival(after seq: Int64, before end: Int64) throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM operations INDEXED BY operations_arrivals
+            WHERE closed_at IS NULL AND (kind = 'insert' OR kind = 'undelete')
+              AND seq > ? AND seq < ? LIMIT 1
+            """, [seq, end]) != nil
+    }
+
     /// Adds a new operation at the end of the queue and sets its `seq`.
     func insert(_ operation: inout TableOperation) throws {
         try transaction.run(

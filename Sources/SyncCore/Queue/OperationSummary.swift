@@ -3,6 +3,14 @@ public import TablesProtocol
 /// What an operation does to its item.
 public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     case insert, update, replace, delete, undelete
+
+    /// Whether it changes columns of an item that is there.
+    var changes: Bool {
+        switch self {
+        case .update, .replace: true
+        case .insert, .delete, .undelete: false
+        }
+    }
 }
 
 /// The state of an operation. Each state says what may have happened on the backend.

@@ -58,7 +58,7 @@ struct Rebase {
             case (.overlap(let names), false):
                 operation.baseRow = judge.base(of: operation, without: names)
                 operation.successorOf = kept.last?.seq
-                operation.setChange(to: Rebase.desiredColumns(operation, over: judge.server))
+                operation.setChange(to: Rebase.columns(of: operation, over: judge.server))
                 try queue.save(&operation)
                 kept.append(operation)
             case (.overlap, true):
@@ -84,6 +84,7 @@ struct Rebase {
         // In a conflict the local row stays as the client changed it.
         if conflict == nil {
             if !keepsDeletedColumns { row.columns = judge.server.columns ?? row.columns }
+            if let last = kept.last, last.kind == .delete { row.columns.merge(last.changes) }
             row.deleted = !judge.server.isLive
         }
         try items.restamp(&row, from: before)
@@ -100,7 +101,7 @@ struct Rebase {
     private func rewrite(
         _ operation: TableOperation, over server: ServerSide, after predecessor: Int64?
     ) throws -> [TableOperation] {
-        var columns = Rebase.desiredColumns(operation, over: server)
+        var columns = Rebase.columns(of: operation, over: server)
         if transaction.has(.replaceErases), operation.kind == .replace {
             for name in columns.all.map(\.name) where operation.payload?[name] == nil {
                 columns[name] = .null
@@ -188,7 +189,15 @@ struct Rebase {
             after: server.isLive ? server.columns : nil, summary: reason, point: point)
     }
 
-    /// The columns that the item should have: the operation's own changes over `server`.
+    /// The item's columns as its client left them: the operation's own changes over `server`, also those
+    /// that were merged into a delete.
+    private static func columns(of operation: TableOperation, over server: ServerSide) -> Columns {
+        var columns = desiredColumns(operation, over: server)
+        columns.merge(operation.changes)
+        return columns
+    }
+
+    /// The columns that the backend should have: what the operation sends over `server`.
     static func desiredColumns(_ operation: TableOperation, over server: ServerSide) -> Columns {
         var columns = server.columns ?? operation.baseRow ?? Columns()
         switch operation.kind {

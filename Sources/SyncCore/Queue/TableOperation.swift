@@ -20,7 +20,7 @@ struct TableOperation: Sendable, Hashable {
     /// The user's columns that the change started from; nil for an insert.
     var baseRow: Columns?
     var changedColumns: [String] = []
-    /// All columns for insert and replace, the changed ones for update, nil otherwise.
+    /// See ``Change/payload``.
     var payload: Columns?
     var maybeApplied = false
     /// Whether some request for it had no verdict and may still arrive, at any later time.
@@ -175,7 +175,8 @@ extension TableOperation {
             kind: kind, state: state, reason: reason, revision: revision, attempts: attempts,
             maybeApplied: maybeApplied, createdAt: createdAt, firstAttemptAt: firstAttemptAt,
             lastAttemptAt: lastAttemptAt, nextAttemptAt: nextAttemptAt, closedAt: closedAt,
-            lastStatus: lastStatus, lastError: lastError, changedColumns: changedColumns,
+            lastStatus: lastStatus, lastError: lastError,
+            changedColumns: kind == .delete ? [] : changedColumns,
             title: title)
     }
 }

@@ -1,4 +1,4 @@
--- Version 5 of a store: what its backend's tables were seen to do.
+-- Version 5 of a store: what its backend's tables were seen to do, and what is known of an item's last writes.
 
 -- Whether the backend keeps a deleted row ('soft') or not ('hard').
 ALTER TABLE tables ADD COLUMN deletion TEXT NOT NULL DEFAULT 'unknown';
@@ -17,3 +17,11 @@ ALTER TABLE tables ADD COLUMN larger_pages_after INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tokens ADD COLUMN is_settled INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tokens ADD COLUMN look_back INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tokens ADD COLUMN seen_at INTEGER;
+
+-- JSON object of `base` and `columns`: the update that was merged into the delete which the backend has
+-- applied. It was not sent, so an undelete sends it. Null where none was.
+ALTER TABLE items ADD COLUMN unsent_change TEXT;
+
+-- The inserts and undeletes that are open: an update does not move back across a later one.
+CREATE INDEX operations_arrivals ON operations(seq)
+  WHERE closed_at IS NULL AND (kind = 'insert' OR kind = 'undelete');

@@ -55,6 +55,14 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case unlinkedPageEnds
     /// A pull starts behind its token while rows of that time may still be committed.
     case settledTooEarly
+    /// An update is merged into the delete that follows it, although the table deletes softly.
+    case updateFoldedAway
+    /// An undelete does not send the update that was merged into the delete.
+    case undeleteForgetsUpdate
+    /// An update is merged into its item's operation although another item was inserted in between.
+    case updateMovesBeforeInsert
+    /// What was refused before the item that it names was there is not tried again.
+    case refusedIsNotTriedAgain
 }
 
 extension Store {

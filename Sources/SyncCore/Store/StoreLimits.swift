@@ -10,6 +10,9 @@ public enum StoreLimits {
     public static let readMilliseconds = StorageLimits.readMilliseconds
     /// Names of columns that one table may have. Each write with a new name reads and stores all of them.
     public static let columnNames = 4_000
+    /// Open operations of one item beyond which an update that has to follow an insert takes the item's last
+    /// update along: each write reads them all.
+    static let operationsOfItem = 16
     /// Writes in one transaction.
     public static let groupWrites = StorageLimits.groupEntries
     /// Bytes that an ordinary write may need, for which a store with a budget has to have room.

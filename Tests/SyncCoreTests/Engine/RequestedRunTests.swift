@@ -186,10 +186,10 @@ import Testing
             ended.last?.fields["applied"] == "1" && ended.last?.fields["state"] == "\(run.state)")
         #expect(!lines.contains { line in line.fields.values.contains { $0.contains("secret") } })
         let ledger = try await world.store.ledger()
-        #expect((ledger.conflicts, ledger.refusals, ledger.retries) == (1, 1, 0))
+        #expect((ledger.conflicts, ledger.refusals, ledger.retries) == (1, 1, 1))
         _ = try await world.store.retry(id(.quarantined))
         _ = await world.engine.push()
         let again = try await world.store.ledger()
-        #expect((again.conflicts, again.refusals, again.retries) == (1, 2, 1))
+        #expect((again.conflicts, again.refusals, again.retries) == (1, 2, 2))
     }
 }

@@ -20,7 +20,11 @@ import Testing
     @Test func `one refused operation holds back only its own item`() async throws {
         let world = try World()
         for id in ["a", "b", "c"] { try await world.insert(id) }
-        world.transport.once(.instead(Self.answer(400))) { $0.head.method == .post }
+        world.transport.decide { request, _ in
+            request.head.method == .post
+                && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
+                ? .instead(Self.answer(400)) : nil
+        }
         let run = await world.engine.push()
         #expect(run.state == .completeWithErrors)
         #expect(run.push?.quarantined == 1)

@@ -53,6 +53,29 @@ import Testing
         #expect(Collapse.decide(pending: pending, new: it.new) == Self.expected(it))
     }
 
+    @Test(arguments: cases)
+    func `an update does not move back across an insert`(_ it: Case) {
+        let pending = Collapse.Pending(
+            kind: it.pending, state: it.state, mayHaveReached: it.reached)
+        let isDue = it.state != .conflict && it.state != .quarantined
+        let moves = it.pending == .insert || it.pending == .update || it.pending == .replace
+        let isUpdate = it.new == .update || it.new == .replace
+        #expect(
+            Collapse.decide(pending: pending, new: it.new, Collapse.Rules(crossesInsert: true))
+                == (isDue && moves && isUpdate ? .successor : Self.expected(it)))
+    }
+
+    @Test(arguments: cases)
+    func `an update goes before the delete where deleted rows are kept`(_ it: Case) {
+        let pending = Collapse.Pending(
+            kind: it.pending, state: it.state, mayHaveReached: it.reached)
+        let isDue = it.state != .conflict && it.state != .quarantined
+        let isSent = (it.pending == .update || it.pending == .replace) && it.new == .delete
+        #expect(
+            Collapse.decide(pending: pending, new: it.new, Collapse.Rules(sendsUpdateFirst: true))
+                == (isDue && isSent ? .successor : Self.expected(it)))
+    }
+
     @Test(arguments: OperationKind.allCases)
     func `without a pending operation a write is one of its own`(_ new: OperationKind) {
         #expect(Collapse.decide(pending: nil, new: new) == .append)
@@ -72,7 +95,7 @@ import Testing
     func `the strict queue refuses what follows a delete as the SDKs do`(_ new: OperationKind) {
         let pending = Collapse.Pending(kind: .delete, state: .queued, mayHaveReached: false)
         #expect(
-            Collapse.decide(pending: pending, new: new, strictSDK: true)
+            Collapse.decide(pending: pending, new: new, Collapse.Rules(strictSDK: true))
                 == .refuse(.strictSDK(pending: .delete, new: new)))
     }
 }
