@@ -26,6 +26,8 @@ struct ItemRow {
     /// What was merged into the delete that the backend has applied, and was not sent with it; nil if
     /// nothing was.
     var unsent: UnsentChange?
+    /// See ``OwnWrite``; nil where its version has ended.
+    var ownWrite: OwnWrite?
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
     /// The change counter at the last push outcome.
@@ -48,7 +50,7 @@ struct ItemRow {
     static let select = """
         SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
           server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at,
-          deleted_after, unsent_change FROM items
+          deleted_after, unsent_change, own_write FROM items
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
@@ -81,6 +83,7 @@ struct ItemRow {
         pending = row[13]
         serverCreatedAt = row[14]
         deletedAfter = row[15]
+        ownWrite = (row[17] as String?).flatMap { OwnWrite(stored: $0) }
         unsent = (row[16] as String?).flatMap { UnsentChange(stored: $0) }
     }
 

@@ -59,28 +59,29 @@ struct ItemTable {
                 UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
                   deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
                   shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?,
-                  deleted_after = ?, unsent_change = ?
+                  deleted_after = ?, unsent_change = ?, own_write = ?
                 WHERE rowid = ?
                 """,
                 [
                     row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
                     row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
                     row.settledAt, row.pending, row.serverCreatedAt, row.currentDeletedAfter,
-                    row.currentUnsent?.text, rowID,
+                    row.currentUnsent?.text, row.ownWrite?.text, rowID,
                 ])
         } else {
             try transaction.run(
                 """
                 INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
                   server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
-                  pending, server_created_at, deleted_after, unsent_change)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  pending, server_created_at, deleted_after, unsent_change, own_write)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
                     row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
                     row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
                     row.serverCreatedAt, row.currentDeletedAfter, row.currentUnsent?.text,
+                    row.ownWrite?.text,
                 ])
             row.rowID = transaction.db.insertedRowID
         }
@@ -100,11 +101,20 @@ struct ItemTable {
     /// that the backend took as it was, and a pulled row with nothing new in it, are invisible. Such a
     /// row has the columns that it had, also where the backend writes null for a further one, and the
     /// backend's texts of their values: `1.1` for `1.10`.
-    func restamp(_ row: inout ItemRow, from before: ItemRow) throws {
-        let isVisible =
-            transaction.has(.pushIsVisible) || before.rowID == nil || before.deleted != row.deleted
-            || !row.columns.changedNames(from: before.columns).isEmpty
+    ///
+    /// - Parameter isOwnAnswer: whether the change comes from the backend's answer to our own write, so that no
+    ///   other writer has made it (``OwnWrite``).
+    func restamp(
+        _ row: inout ItemRow, from before: ItemRow, isOwnAnswer: Bool = false
+    ) throws {
+        let changed = row.columns.changedNames(from: before.columns)
+        let isTurned = before.rowID == nil || before.deleted != row.deleted
+        let isVisible = transaction.has(.pushIsVisible) || isTurned || !changed.isEmpty
         if isVisible {
+            let own = isTurned || transaction.has(.ownVersionEnds) ? nil : row.ownWrite
+            row.ownWrite = own?.after(
+                transaction.has(.ownVersionOutlivesOthers) ? [] : changed, of: before.columns,
+                isOwnAnswer: isOwnAnswer)
             row.version = transaction.ids.version()
             row.stamp = try counters.nextStamp(row.tableID)
         } else {

@@ -264,6 +264,7 @@ struct Collapsing {
     ) throws -> WriteOutcome {
         row.stamp = try counters.nextStamp(row.tableID)
         row.version = transaction.ids.version()
+        row.ownWrite = edit.ownWrite(version: row.version, stamp: row.stamp)
         row.createdAt = row.createdAt ?? transaction.now.milliseconds
         try items.save(&row)
         try history.record(

@@ -148,26 +148,34 @@ struct WriteRules: Sendable {
 
 extension LocalWrite {
     /// Whether the write's conditions hold for the row as clients see it.
-    func holds(for row: ItemRow, in table: TableRecord) -> Bool {
-        let changed = Instant(milliseconds: row.stamp)
+    /// - Parameter earlier: the client's earlier write, whose version counts as the row's.
+    func holds(for row: ItemRow, in table: TableRecord, after earlier: OwnWrite? = nil) -> Bool {
+        var conditions = conditions
+        if let earlier, case .versions = conditions.ifMatch,
+            conditions.ifMatch.accepts(earlier.version)
+        {
+            conditions.ifMatch = .any
+        }
+        let changed = Instant(milliseconds: earlier?.stamp ?? row.stamp)
         return conditions.verdict(versions: row.knownVersions, changed: changed) == .holds
-            && conditions.tests.allSatisfy { holds($0, for: row, in: table) }
+            && conditions.tests.allSatisfy { holds($0, for: row, in: table, after: earlier) }
     }
 
     /// Whether a member of the item has the value of a JSON Patch test. A column that the item does not
     /// have is null.
     private func holds(
-        _ test: Columns.Column, for row: ItemRow, in table: TableRecord
+        _ test: Columns.Column, for row: ItemRow, in table: TableRecord, after earlier: OwnWrite?
     ) -> Bool {
         if test.name.lowercased() == "id" {
             return test.value.value.integer.map(String.init) ?? test.value.string == row.id.text
         }
         switch SystemProperty(named: test.name, in: generation) {
         case .version:
-            return test.value.string.map { IfMatch.versions([$0]) }.map {
-                row.knownVersions.contains(where: $0.accepts)
-            } ?? false
-        case .updatedAt: return test.value.isSame(as: .string(row.item.updatedAt.text))
+            return test.value.string.map { row.isKnown(as: $0, after: earlier) } ?? false
+        case .updatedAt:
+            return [row.stamp, earlier?.stamp].compactMap(\.self).contains {
+                test.value.isSame(as: .string(Instant(milliseconds: $0).text))
+            }
         case .createdAt:
             return row.item.createdAt.map { test.value.isSame(as: .string($0.text)) }
                 ?? test.value.isNull
@@ -179,13 +187,24 @@ extension LocalWrite {
     }
 }
 
+extension ItemRow {
+    /// Whether a client may know the row, or its own earlier write to it, by a version.
+    fileprivate func isKnown(as version: String, after earlier: OwnWrite?) -> Bool {
+        (knownVersions + [earlier?.version].compactMap(\.self)).contains(
+            where: IfMatch.versions([version]).accepts)
+    }
+}
+
 extension ItemBody.Stated {
     /// A sentence about the first stated property that differs from the row; nil if none differs.
-    func contradiction(to row: ItemRow) -> String? {
-        if let version, !row.knownVersions.contains(where: IfMatch.versions([version]).accepts) {
+    /// - Parameter earlier: the client's earlier write, whose properties count as the row's.
+    func contradiction(to row: ItemRow, after earlier: OwnWrite?) -> String? {
+        if let version, !row.isKnown(as: version, after: earlier) {
             return "The version cannot be changed."
         }
-        guard let stated = updatedAt?.milliseconds, stated != row.stamp else { return nil }
+        guard let stated = updatedAt?.milliseconds, stated != row.stamp,
+            stated != earlier?.stamp
+        else { return nil }
         let theirs = row.pending == nil ? row.serverUpdatedAt : nil
         let isTheirs = theirs.flatMap { Instant(parsing: $0) }?.milliseconds == stated
         return isTheirs ? nil : "The time of the last change cannot be changed."

@@ -140,10 +140,16 @@ struct LocalWriting {
             return table.isComplete ? .missing : .unknownWhilePartial
         }
         let chain = try queue.chain(of: row)
-        if let sentence = write.stated.contradiction(to: row) { return .invalid(sentence) }
+        let earlier = write.earlierWrite(of: row, in: table)
+        if let sentence = write.stated.contradiction(to: row, after: earlier) {
+            return .invalid(sentence)
+        }
         if row.deleted, kind != .undelete, chain.last?.kind != .delete { return .gone(row.item) }
         // A repeated delete gets the answer of the first one, whatever version it names.
-        if !(row.deleted && kind == .delete), !write.holds(for: row, in: table) {
+        let holds = write.holds(for: row, in: table)
+        if !(row.deleted && kind == .delete), !holds,
+            earlier.map({ !write.holds(for: row, in: table, after: $0) }) ?? true
+        {
             return .preconditionFailed(row.item)
         }
         if kind == .undelete, chain.isEmpty, write.actor.isClient, row.isGone(from: table),
@@ -160,6 +166,10 @@ struct LocalWriting {
         case .taken(var columns):
             if kind == .replace {
                 columns = columns.filled(from: row.columns.hidden(in: write.generation))
+                // The client knows the row without the columns that the backend set since.
+                if !holds, let earlier {
+                    columns = columns.filled(from: row.columns.picking(earlier.unseen))
+                }
             }
             return try collapsing.apply(
                 ItemEdit(

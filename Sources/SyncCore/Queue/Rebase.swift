@@ -87,7 +87,8 @@ struct Rebase {
             if let last = kept.last, last.kind == .delete { row.columns.merge(last.changes) }
             row.deleted = !judge.server.isLive
         }
-        try items.restamp(&row, from: before)
+        try items.restamp(
+            &row, from: before, isOwnAnswer: predecessor?.isOwnAnswer ?? false)
         if var conflict {
             try recordConflict(conflict, of: row, with: server)
             events.emit(.conflict, conflict)

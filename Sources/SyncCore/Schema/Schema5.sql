@@ -22,6 +22,9 @@ ALTER TABLE tokens ADD COLUMN seen_at INTEGER;
 -- applied. It was not sent, so an undelete sends it. Null where none was.
 ALTER TABLE items ADD COLUMN unsent_change TEXT;
 
+-- JSON array of arrays: the last client's write, whose version may still be named in a condition (`OwnWrite`).
+ALTER TABLE items ADD COLUMN own_write TEXT;
+
 -- The inserts and undeletes that are open: an update does not move back across a later one.
 CREATE INDEX operations_arrivals ON operations(seq)
   WHERE closed_at IS NULL AND (kind = 'insert' OR kind = 'undelete');

@@ -63,6 +63,10 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case updateMovesBeforeInsert
     /// What was refused before the item that it names was there is not tried again.
     case refusedIsNotTriedAgain
+    /// A client's version ends when the backend sets a column that the client did not send.
+    case ownVersionEnds
+    /// A client's version stays good although another writer has changed the column that it changes.
+    case ownVersionOutlivesOthers
 }
 
 extension Store {
