@@ -201,6 +201,9 @@ extension PullToken {
     /// 2. So is the token of a first pull if it is ``SyncLimits/settledAtOnceSeconds`` old.
     /// 3. Without a `Date` there is no proof.
     ///
+    /// A backend may round times down to minutes, hours or days. Then later changes get the token's time until the
+    /// next one begins, so for a token of such a time that is waited for too.
+    ///
     /// - Parameter earlier: the token at the beginning of the pull.
     mutating func complete(after earlier: PullToken?, _ times: PullTimes) {
         let wasReached = earlier?.reached
@@ -215,8 +218,11 @@ extension PullToken {
             if isMoved { seenAt = nil }
             return
         }
+        let second = reached.milliseconds / 1000
+        let isWhole = reached.ticks % 10_000_000 == 0
+        let grain = isWhole ? SyncLimits.roundedSeconds.first { second % $0 == 0 } ?? 0 : 0
         func isPast(_ seconds: Int64, since time: Instant) -> Bool {
-            time.advanced(by: .seconds(seconds)) <= began
+            time.advanced(by: .seconds(seconds + grain)) <= began
         }
         if let seenAt, !isMoved {
             isSettled = isSettled || isPast(SyncLimits.settledSeconds, since: seenAt)

@@ -48,6 +48,8 @@ public enum SyncLimits {
     /// seconds: ``settledSeconds``, and the most by which the clocks of the backend's database and its web server
     /// may differ.
     static let settledAtOnceSeconds: Int64 = 900
+    /// The units to which a backend may round its times down, in seconds, the longest first.
+    static let roundedSeconds: [Int64] = [86_400, 3_600, 60]
     /// The longest `Retry-After` that is obeyed, in seconds.
     static let retryAfterSeconds: Int64 = 86_400
     /// Failures of the link in a row that open the circuit.

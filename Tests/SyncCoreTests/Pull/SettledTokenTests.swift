@@ -9,7 +9,7 @@ import Testing
 
 /// Where a pull begins, and what that costs.
 @Suite struct SettledTokenTests {
-    private let noon = Instant(iso: "2020-01-01T12:00:00Z") ?? .earliest
+    private let noon = Instant(iso: "2020-01-01T12:00:00.5Z") ?? .earliest
 
     private func at(_ second: Int64) -> Instant { noon.advanced(by: .seconds(second)) }
 
@@ -65,6 +65,19 @@ import Testing
         #expect(idle(settled, began: nil, ended: nil).isSettled)
     }
 
+    @Test(arguments: [
+        ("2020-01-01T12:00:00Z", Int64(3600)), ("2020-01-01T12:07:00.000Z", 60),
+        ("2020-01-01T00:00:00Z", 86_400), ("2020-01-01T12:07:01Z", 0),
+    ])
+    func `a time that may be rounded down is waited for`(_ text: String, _ grain: Int64) throws {
+        let seen = try #require(Instant(iso: text))
+        let token = token(text, seen: seen)
+        for (second, isSettled) in [(59 + grain, false), (60 + grain, true)] {
+            let now = seen.advanced(by: .seconds(second))
+            #expect(idle(token, began: now, ended: now).isSettled == isSettled)
+        }
+    }
+
     @Test func `a first pull settles a token that is old`() {
         for (age, isSettled) in [(Int64(899), false), (900, true)] {
             for earlier in [token(nil), token(at(-50).text, isComplete: false)] {
@@ -89,11 +102,11 @@ import Testing
         moved.advance(
             to: [ListElement(Array(row.utf8)[...], generation: .mobileApps)], begunAt: at(300),
             elapsed: .seconds(7))
-        #expect(!moved.isSettled && moved.start?.text == "2020-01-01T12:03:02.999Z")
+        #expect(!moved.isSettled && moved.start?.text == "2020-01-01T12:03:03.499Z")
         var left = token(at(0).text, isSettled: true, seen: at(1))
         left.complete(
             after: left, PullTimes(began: at(300), ended: at(300), skipped: at(-30)))
-        #expect(!left.isSettled && left.start?.text == "2020-01-01T11:59:19.999Z")
+        #expect(!left.isSettled && left.start?.text == "2020-01-01T11:59:20.499Z")
     }
 
     // MARK: A backend whose rows are committed late
@@ -230,7 +243,7 @@ import Testing
         _ = copy.pull(&late, writes: false, isPlanted: isPlanted)
         let isSame = copy.rows == late.rows.mapValues { "\($0.version)" }
         var requests = 0
-        for _ in 0..<2 {
+        for _ in 0..<4 {
             late.pass(seconds: 100, writes: false)
             requests = copy.pull(&late, writes: false, isPlanted: isPlanted)
         }
