@@ -113,7 +113,9 @@ extension TableQuery {
             }
             after = instant
         case .next:
-            guard !value.isEmpty, value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            guard !value.isEmpty,
+                value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
+            else {
                 throw ODataError(
                     option: name, reason: "The value of '\(name)' must be a query", position: 0)
             }
