@@ -123,6 +123,31 @@ struct TableIndexes {
         for id in built { _ = try build(id) }
     }
 
+    /// Builds the indexes anew that an earlier version made with other keys: no list could use them.
+    func renew() throws {
+        let built = try transaction.all(
+            """
+            SELECT table_indexes.id, table_id, shape, sql FROM table_indexes
+            LEFT JOIN sqlite_schema ON type = 'index' AND name = 'items_index_' || table_indexes.id
+            WHERE built_at IS NOT NULL ORDER BY table_indexes.id
+            """
+        ) {
+            (
+                id: $0[0] as Int64, table: $0[1] as Int64, shape: $0[2] as String,
+                sql: $0[3] as String?
+            )
+        }
+        for index in built {
+            guard let table = try transaction.tables.table(id: index.table),
+                let shape = IndexShape(terms: JSONList.names(index.shape))
+            else { continue }
+            let making = TableIndex.making(index.id, shape, of: table)
+            if index.sql == making { continue }
+            try transaction.run("DROP INDEX IF EXISTS \(TableIndex.name(index.id))", keep: false)
+            try transaction.run(making, keep: false)
+        }
+    }
+
     /// Drops an index and its counts.
     /// - Returns: false if the table has no such index.
     func drop(_ id: Int64, of table: Int64) throws -> Bool {

@@ -58,6 +58,7 @@ public final class Store: Sendable {
             operatorReader = try ConnectionQueue.storeReader(path, accesses: underWay)
             searchReader = try ConnectionQueue.storeReader(path, accesses: underWay)
             try writer.writeNow { transaction in
+                try TableIndexes(transaction).renew()
                 try transaction.attempts.recover()
                 try transaction.runs.recover()
             }

@@ -47,6 +47,12 @@ extension Instant {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// `2014-03-01T08:00:00.1200000Z`: a text of one length, so that texts are in the order of their instants.
+    var sortedText: String {
+        let below = String(ticks % Self.ticksPerMillisecond)
+        return text.dropLast() + String(repeating: "0", count: 4 - below.count) + below + "Z"
+    }
+
     /// Appends ``text`` as bytes, by writing the digits into a template.
     func appendText(to bytes: inout [UInt8]) {
         let calendar = Calendar(dayNumber: Int(ticks / Self.ticksPerDay))

@@ -118,6 +118,25 @@ import Testing
             plan.count == 1 && plan[0].contains("USING INDEX \(TableIndex.name(id))"), "\(plan)")
     }
 
+    @Test func `an index that an earlier version made is made anew when the store is opened`()
+        async throws
+    {
+        try await build("$orderby=Title")
+        let name = TableIndex.name(1)
+        let made = "SELECT sql FROM sqlite_schema WHERE name = '\(name)'"
+        let sql = try await fixture.store.read { try $0.first(made) { $0[0] as String } }
+        try await fixture.store.write { transaction in
+            try transaction.run("DROP INDEX \(name)")
+            try transaction.run(
+                "CREATE INDEX \(name) ON items(json_extract(columns,'$.\"Title\"'), id) "
+                    + "WHERE +table_id = 1")
+        }
+        try fixture.store.close()
+        let reopened = try fixture.reopened()
+        #expect(try await reopened.read { try $0.first(made) { $0[0] as String } } == sql)
+        #expect(sql?.contains("odata_ordered") == true)
+    }
+
     @Test func `a list that no index returns in order does not use one`() async throws {
         try await build(none)
         let todo = fixture.todo

@@ -22,6 +22,10 @@ struct ODataDatabase {
                       created_at INTEGER NOT NULL, stamp INTEGER NOT NULL,
                       version TEXT NOT NULL, deleted INTEGER NOT NULL) STRICT;
                     CREATE INDEX complete ON items(json_extract(columns,'$."complete"'));
+                    CREATE INDEX ordered ON items(
+                      CASE WHEN json_extract(columns,'$."complete"') BETWEEN '/' AND ':'
+                        THEN odata_ordered(json_extract(columns,'$."complete"'))
+                        ELSE json_extract(columns,'$."complete"') END);
                     CREATE INDEX stamps ON items(stamp, id);
                     """)
             for (index, (id, columns)) in rows.enumerated() {

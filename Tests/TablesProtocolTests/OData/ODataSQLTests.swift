@@ -154,6 +154,30 @@ import Testing
         #expect(found == ids)
     }
 
+    /// The order of instants, and where other values stand beside them.
+    @Test func `an order by dates is that of their instants, in every form that filters read`()
+        throws
+    {
+        let database = try ODataDatabase([
+            "k": #"{"at":"2016-04-05T10:00:00-04:00"}"#,
+            "l": #"{"at":"2016-04-05T14:00:00.0000001Z"}"#,
+            "j": #"{"at":"2016-04-05T13:59:59.9999999+00:00"}"#,
+            "i": #"{"at":"1969-12-31T23:59:59.5Z"}"#,
+            "h": #"{"at":"0001-01-01T00:00:00Z"}"#, "n": #"{"at":"2016-10-30T02:30:00+02:00"}"#,
+            "o": #"{"at":"2016-10-30 02:30+0100"}"#, "p": #"{"at":"9999-12-31T23:59:59.9999999Z"}"#,
+            "m": #"{"at":"/Date(1459864800001)/"}"#, "a": "{}", "b": #"{"at":null}"#,
+            "c": #"{"at":-5}"#, "d": #"{"at":true}"#, "e": #"{"at":7}"#, "f": #"{"at":""}"#,
+            "g": #"{"at":"/Date(x)/"}"#, "q": #"{"at":"tomorrow"}"#,
+            "k2": #"{"at":"2016-04-05t14:00:00.000z"}"#,
+        ])
+        let sorted = "a b c d e f g h i j k k2 l m n o p q"
+        #expect(try database.ids(orderBy: "at").joined(separator: " ") == sorted)
+        // Those that are equal stay in the order of their ids.
+        #expect(
+            try database.ids(orderBy: "at desc").joined(separator: " ")
+                == "q p o n m l k k2 j i h g f e d c a b")
+    }
+
     @Test func `whole-number ids compare and sort as numbers`() throws {
         let database = try ODataDatabase(["10": "{}", "9": "{}", "-1": "{}"], hasIntegerIDs: true)
         #expect(try database.ids() == ["-1", "9", "10"])

@@ -87,13 +87,27 @@ extension PostgreSQLCompiler {
                 WHEN 'number' THEN *::numeric \
                 WHEN 'boolean' THEN (* = 'true'::jsonb)::integer::numeric
                 """),
-            Self.byType(
-                json,
-                """
-                WHEN 'string' THEN * #>> '{}' WHEN 'array' THEN *::text WHEN 'object' THEN *::text
-                """
-            ).suffixed("COLLATE \"C\""),
+            orderText(expression, json).suffixed("COLLATE \"C\""),
         ]
+    }
+
+    /// The text to order a user's column by: of a date that of its instant in UTC (``Instant/sortedText``).
+    private func orderText(_ expression: Expression, _ json: SQLFragment) -> SQLFragment {
+        let text = Self.byType(
+            json,
+            """
+            WHEN 'string' THEN * #>> '{}' WHEN 'array' THEN *::text WHEN 'object' THEN *::text
+            """)
+        guard let moment = try? jsonMoment(expression) else { return text }
+        let (day, second) = (Instant.ticksPerDay, Instant.ticksPerSecond)
+        let date = Self.byType(
+            moment,
+            """
+            WHEN 'number' THEN to_char(date '0001-01-01' + (*::bigint / \(day))::integer, 'YYYY-MM-DD')
+            || 'T' || to_char(make_interval(secs => *::bigint % \(day) / \(second)), 'HH24:MI:SS')
+            || '.' || lpad((*::bigint % \(second))::text, 7, '0') || 'Z'
+            """)
+        return .call("coalesce", date, text)
     }
 
     /// True, false, or null for what is no truth.

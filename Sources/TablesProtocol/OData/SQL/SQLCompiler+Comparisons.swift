@@ -170,12 +170,23 @@ extension SQLCompiler {
         guard kind(of: left) == .json, case .literal(.number(let number)) = right else {
             return self.number(left).infix(operation.sql, self.number(right))
         }
-        let compared = json(left).infix(operation.sql, constant(number))
+        let compared = rangeKey(operation, left).infix(operation.sql, constant(number))
         let type = jsonType(left)
         let types = SQLFragment("('integer','real')")
         return operation == .notEqual
             ? compared.infix("OR", type.infix("NOT IN", types))
             : compared.infix("AND", type.infix("IN", types))
+    }
+
+    /// What to compare of a user's column with a constant that is no date: for a range the key of its order, so
+    /// that an index in this order serves the range.
+    func rangeKey(
+        _ operation: Expression.BinaryOperator, _ column: Expression
+    ) -> SQLFragment {
+        switch operation {
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: orderKey(column)
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: json(column)
+        }
     }
 
     private func guidComparison(

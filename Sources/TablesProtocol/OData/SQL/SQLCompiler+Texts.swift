@@ -11,7 +11,11 @@ extension SQLCompiler {
             return wholeText(left).infix(operation.sql, wanted)
         }
         // `json_extract` stops at U+0000, so a row that contains one is compared again with the whole text.
-        let compared = json(left).infix(operation.sql, wanted)
+        // A date and the text that it is ordered by begin with a digit or "/". A text above both is compared
+        // alike with either.
+        let isAboveDates = wanted.arguments.first?.string?.utf8.first ?? 0 > UInt8(ascii: "9")
+        let compared =
+            (isAboveDates ? rangeKey(operation, left) : json(left)).infix(operation.sql, wanted)
         switch operation {
         case .equal:
             let whole = wholeText(left).infix("=", wanted)

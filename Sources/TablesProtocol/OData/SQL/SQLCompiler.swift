@@ -69,12 +69,28 @@ public struct SQLCompiler: Sendable {
             if case .literal = term.expression { continue }
             if case .column(.id) = term.expression { endsWithID = true }
             // In the column's own unit, so that its index returns the order.
-            var fragment = stamp(term.expression) ?? value(term.expression)
+            var fragment = stamp(term.expression) ?? orderKey(term.expression)
             if term.descending { fragment.text += " DESC" }
             fragments.append(fragment)
         }
         if !endsWithID { fragments.append(value(.column(.id))) }
         return .joined(fragments, separator: ", ")
+    }
+
+    /// The value to order by: null, then numbers with `true` as 1, then texts. Of a user's column, a text that
+    /// is a date counts as that of its instant in UTC, so that dates are in the order in which filters compare
+    /// them. The order of all values is total.
+    func orderKey(_ expression: Expression) -> SQLFragment {
+        guard kind(of: expression) == .json, let place = jsonPlace(expression) else {
+            return value(expression)
+        }
+        // Most values are no texts that begin with a digit or "/", as dates do (`/Date(0)/` is one), and are
+        // spared the call.
+        return SQLFragment(
+            """
+            CASE WHEN \(place.value) BETWEEN '/' AND ':' THEN odata_ordered(\(place.value)) \
+            ELSE \(place.value) END
+            """)
     }
 
     /// An expression as a condition.

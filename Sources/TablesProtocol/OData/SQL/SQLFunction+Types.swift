@@ -7,6 +7,12 @@ extension SQLFunction {
                 else { return .null }
                 return .integer(instant.ticks)
             },
+            // A date as a text that is ordered as its instant; any other value as it is.
+            SQLFunction("ordered", 1) { arguments in
+                guard case .text(let text) = arguments[0], let instant = Instant(parsing: text)
+                else { return arguments[0] }
+                return .text(instant.sortedText)
+            },
             SQLFunction("time", 1) { arguments in
                 guard case .text(let text) = arguments[0], let time = TimeLiteral(text) else {
                     return .null
