@@ -107,8 +107,8 @@ struct ItemTable {
     func restamp(
         _ row: inout ItemRow, from before: ItemRow, isOwnAnswer: Bool = false
     ) throws {
-        let changed = row.columns.changedNames(from: before.columns)
         let isTurned = before.rowID == nil || before.deleted != row.deleted
+        let changed = isTurned ? [] : row.columns.changedNames(from: before.columns)
         let isVisible = transaction.has(.pushIsVisible) || isTurned || !changed.isEmpty
         if isVisible {
             let own = isTurned || transaction.has(.ownVersionEnds) ? nil : row.ownWrite

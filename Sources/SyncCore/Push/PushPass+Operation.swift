@@ -81,7 +81,9 @@ extension PushPass {
             operation.maybeApplied || !hasRead && mustBeReadFirst(operation, record)
         subject.bug = store.plantedBug
         if operation.needsHighestID {
-            if let step = try await recordHighestID(operation, subject, after: refusal) { return step }
+            if let step = try await recordHighestID(operation, subject, after: refusal) {
+                return step
+            }
         }
         let request = try request(operation, subject, record)
         let start = remote(for: operation).attempt(request)
