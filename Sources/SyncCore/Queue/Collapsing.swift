@@ -113,7 +113,7 @@ struct Collapsing {
     /// Merges the updates of an item that were kept apart and not sent, because the item's delete follows. An
     /// insert among them is cancelled with them, and a backend that deletes for good gets one request.
     private func withoutUnsentUpdates(_ edit: ItemEdit) throws -> ItemEdit {
-        guard edit.chain.count > 1, var first = edit.chain.first(where: { !$0.mayHaveReached }),
+        guard edit.chain.count > 1, var first = edit.chain.first, !first.mayHaveReached,
             first.kind == .insert || !items.sendsUpdateFirst(edit.table, before: .delete)
         else { return edit }
         var edit = edit

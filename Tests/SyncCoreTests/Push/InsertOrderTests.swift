@@ -160,6 +160,28 @@ import Testing
         }
     }
 
+    @Test func `a delete keeps an insert that is being sent before updates that undo each other`()
+        async throws
+    {
+        let world = try World()
+        try await world.insert("o", #"{"a":1}"#)
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let push = world.engine.push()
+        await gate.waitForArrival()
+        try await world.update("o", #"{"a":2}"#)
+        try await world.insert("c", "{}")
+        try await world.update("o", #"{"a":1}"#)
+        try await world.delete("o")
+        gate.open()
+        _ = await push
+        for _ in 0..<3 { _ = await world.engine.push() }
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.row("o")?.deleted == true)
+        #expect(try await world.remote("o")?.deleted != false)
+        #expect(try await world.store.ledger().balances)
+    }
+
     @Test func `an edited operation stays where it is`() async throws {
         let world = try World()
         try await world.insert("o", #"{"a":1}"#)
