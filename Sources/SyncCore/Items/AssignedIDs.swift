@@ -4,40 +4,116 @@ import TablesProtocol
 struct AssignedIDs {
     let transaction: Transaction
     private var counters: StoreCounters { transaction.counters }
+    private var events: EventLog { transaction.events }
     private var items: ItemTable { transaction.items }
     private var queue: OperationQueue { transaction.queue }
+    private var rebase: Rebase { Rebase(transaction: transaction) }
     private var tables: TableRecords { transaction.tables }
 
     /// Takes the id of the row with which the backend answered an insert.
     ///
-    /// An item that is here already may have that id. It is the inserted row if a pull brought it after the
-    /// insert was written, it shows everything that was sent, and no other insert has it. Every other item is
-    /// another writer's: an alias would hide the insert and send later changes to that item.
+    /// A backend that assigns integers gives the id of a row that is gone again, so its answer is the verdict:
+    /// an item that is here under the id makes room (``giveAway(_:_:)``). If it is the inserted row itself,
+    /// which came before the answer and was changed since, its operations follow the insert.
+    ///
+    /// No backend gives a text id again. An item that is here already under a text id is the inserted row if a
+    /// pull brought it after the insert was written, it shows everything that was sent, and no other insert has
+    /// it. Every other item is another writer's: an alias would hide the insert and send later changes to that
+    /// item.
     ///
     /// - Returns: false if the backend answered with another item; nothing is changed then.
     func adopt(
         _ row: RemoteRow, for insert: TableOperation, _ table: TableRecord
     ) throws -> Bool {
-        if let other = try items.row(table, exactly: row.id), other.known != nil {
-            guard row.columns.holds(insert.changes), try !items.isClaimed(row.id, insert),
+        let other = try items.row(table, exactly: row.id)
+        if row.id.kind == .integer {
+            if let other {
+                let isSameRow =
+                    other.serverCreatedAt != nil && row.createdAt != nil
+                    && !row.wasCreated(otherThan: other.serverCreatedAt)
+                if try !isSameRow || !follow(insert, with: other) { try giveAway(other, table) }
+            }
+            return try remap(insert, to: row.id, table)
+        }
+        if let other, other.known != nil {
+            guard row.columns.holds(insert.changes), try !items.hasEarlierID(row.id, table),
                 try hasCome(other, since: insert, table)
             else { return false }
         }
         return try remap(insert, to: row.id, table)
     }
 
-    /// Whether an item came after an insert was written: the backend gave its integer id after the highest
-    /// one at the time of the request, or its row in the store is the newer one.
+    /// Whether an item came after an insert was written: its row in the store is the newer one.
     private func hasCome(
         _ other: ItemRow, since insert: TableOperation, _ table: TableRecord
     ) throws -> Bool {
-        if let number = other.id.number, let highest = insert.highestID { return number > highest }
         // An insert over a tombstone keeps the tombstone's row, which is older than the insert.
         guard let theirs = other.rowID,
             let own = try items.row(table, exactly: insert.itemID), let mine = own.rowID,
             own.createdAt == insert.createdAt.milliseconds
         else { return false }
         return theirs > mine
+    }
+
+    /// Takes an item's id away from it, because the backend has given the id to another row: its own row is
+    /// gone.
+    ///
+    /// 1. An item without open operations is removed, and its history can no longer be undone.
+    /// 2. Otherwise the item gets a provisional id of its own, with its operations, its history and the ids
+    ///    that find it. A change that was not sent becomes a conflict with a row that is gone; a delete has
+    ///    nothing to do. One that is being sent is judged by its answer (``Settling``). An insert stays one,
+    ///    and the id that its client knows finds it.
+    func giveAway(_ row: ItemRow, _ table: TableRecord) throws {
+        var chain = try queue.chain(of: row)
+        guard let head = chain.first else {
+            try transaction.run("DELETE FROM items WHERE rowid = ?", [row.rowID])
+            try transaction.run(
+                "UPDATE history SET undoable = 0 WHERE table_id = ? AND item_id = ?",
+                [table.id, row.id.text])
+            return
+        }
+        let id = try counters.nextProvisionalID(table.id)
+        var moved = row
+        moved.id = id
+        moved.shadow = nil
+        moved.takeServerProperties(.none)
+        moved.serverCreatedAt = nil
+        for (name, key) in [
+            ("items", "id"), ("aliases", "id"), ("operations", "item_id"), ("history", "item_id"),
+            ("undo_points", "item_id"),
+        ] {
+            try transaction.run(
+                "UPDATE \(name) SET \(key) = ?3 WHERE table_id = ?1 AND \(key) = ?2",
+                [table.id, row.id.text, id.text], keep: false)
+        }
+        for index in chain.indices { chain[index].itemID = id }
+        if head.kind == .insert {
+            try transaction.run(
+                "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
+                [table.id, row.id.text, id.text])
+            try items.save(&moved)
+        } else if head.state == .sending {
+            try items.save(&moved)
+        } else {
+            // What may have reached the earlier row is of no use for the item that it may become.
+            chain[0].maybeApplied = false
+            chain[0].mayArriveLate = false
+            try rebase.move(&moved, chain, onto: .none)
+        }
+        events.emit(.item, table: table.name, item: id)
+    }
+
+    /// Lets the open operations of an item follow the insert that made its row.
+    /// - Returns: false if it has none, or one of them is being sent.
+    private func follow(_ insert: TableOperation, with other: ItemRow) throws -> Bool {
+        guard let head = try queue.chain(of: other).first, head.state != .sending else {
+            return false
+        }
+        let last = try queue.successors(of: insert.seq).last ?? insert
+        try transaction.run(
+            "UPDATE operations SET successor_of = ? WHERE seq = ?", [last.seq, head.seq])
+        try transaction.run("UPDATE items SET pending = NULL WHERE rowid = ?", [other.rowID])
+        return true
     }
 
     /// Gives an item and its open operations the id that the backend assigned to its insert.
@@ -72,6 +148,10 @@ struct AssignedIDs {
         try transaction.run(
             "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
             [table.id, old.text, id.text])
+        if transaction.has(.aliasOutlivesItem) {
+            try transaction.run("DROP TRIGGER IF EXISTS item_ended", keep: false)
+            try transaction.run("DROP TRIGGER IF EXISTS item_forgotten", keep: false)
+        }
         if let row, row.shadow != nil, !row.serverDeleted {
             try split(row, from: id)
         } else if let row {

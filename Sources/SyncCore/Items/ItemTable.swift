@@ -123,6 +123,13 @@ struct ItemTable {
         try save(&row)
     }
 
+    /// Whether an item had another id before: an insert of this store got its row.
+    func hasEarlierID(_ id: ItemID, _ table: TableRecord) throws -> Bool {
+        try transaction.integer(
+            "SELECT 1 FROM aliases WHERE table_id = ? AND id = ? LIMIT 1", [table.id, id.text])
+            != nil
+    }
+
     /// Removes an item that has no local changes.
     /// - Parameter leavingTombstone: whether clients that sync against this store are to learn of
     ///   it; a purge leaves nothing.
@@ -148,18 +155,6 @@ struct ItemTable {
         row.settledAt = try counters.nextChange()
         try restamp(&row, from: before)
         return true
-    }
-
-    /// The ids of a table that inserts got from the backend.
-    func claimedIDs(of table: TableRecord) throws -> Set<String> {
-        Set(try transaction.column("SELECT id FROM aliases WHERE table_id = ?", [table.id]))
-    }
-
-    /// Whether another insert of the table got this id from the backend.
-    func isClaimed(_ id: ItemID, _ operation: TableOperation) throws -> Bool {
-        try transaction.integer(
-            "SELECT 1 FROM aliases WHERE table_id = ? AND id = ? LIMIT 1",
-            [operation.tableID, id.text]) != nil
     }
 }
 

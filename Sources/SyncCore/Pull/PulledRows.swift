@@ -39,11 +39,13 @@ struct PulledRows {
     ///
     /// 1. If the row's push outcome was committed after the page was requested, the row is skipped.
     ///    Versions and clocks give no order.
-    /// 2. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
+    /// 2. If the backend has given the item's id again, the item makes room
+    ///    (``AssignedIDs/giveAway(_:_:)``), and the row is a new item.
+    /// 3. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
     ///    `1.10`). Equal versions are not enough: a backend that is restored from an older backup issues a
     ///    version a second time.
-    /// 3. If the item has local changes, the row is only stored as the server's side.
-    /// 4. Otherwise the row becomes the item.
+    /// 4. If the item has local changes, the row is only stored as the server's side.
+    /// 5. Otherwise the row becomes the item.
     ///
     /// - Parameter change: ``StoreCounters/changeCount()`` before the page was requested.
     func apply(
@@ -51,14 +53,13 @@ struct PulledRows {
     ) throws -> AppliedRow {
         let server = try tables.side(remote, in: table)
         guard var row = try items.row(table, exactly: remote.id) else {
-            var row = ItemRow(new: remote.id, tableID: table.id)
-            let before = row
-            take(server, &row)
-            row.createdAt = row.createdAt ?? transaction.now.milliseconds
-            try items.restamp(&row, from: before)
-            return row.deleted ? .deleted : .inserted
+            return try add(server, remote.id, table)
         }
         if row.settledAt > change { return .skipped }
+        if try isAnother(remote, than: row) {
+            try AssignedIDs(transaction: transaction).giveAway(row, table)
+            return try add(server, remote.id, table)
+        }
         if isSame(row, server) {
             try takeTexts(of: server, &row)
             return .unchanged
@@ -74,6 +75,26 @@ struct PulledRows {
         take(server, &row)
         try items.restamp(&row, from: before)
         return row.deleted && !before.deleted ? .deleted : .updated
+    }
+
+    private func add(
+        _ server: ServerSide, _ id: ItemID, _ table: TableRecord
+    ) throws -> AppliedRow {
+        var row = ItemRow(new: id, tableID: table.id)
+        let before = row
+        take(server, &row)
+        row.createdAt = row.createdAt ?? transaction.now.milliseconds
+        try items.restamp(&row, from: before)
+        return row.deleted ? .deleted : .inserted
+    }
+
+    /// Whether the backend has another row under an item's integer id: it was created at another time, or the
+    /// item is one that the backend does not have yet, under a provisional id.
+    private func isAnother(_ remote: RemoteRow, than row: ItemRow) throws -> Bool {
+        guard remote.id.kind == .integer else { return false }
+        if remote.wasCreated(otherThan: row.serverCreatedAt) { return true }
+        guard let pending = row.pending else { return false }
+        return try queue.operation(seq: pending)?.isAssigned == true
     }
 
     /// Gives a conflict a new revision if its server's side has changed, so that a decision about the old

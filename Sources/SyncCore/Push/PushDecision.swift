@@ -29,6 +29,10 @@ struct PushSubject: Sendable, Hashable {
     var isReadFirst = false
     /// Whether an undelete inserts the item if the backend has no such row: a person asked for it.
     var insertsIfGone = false
+    /// When the backend's row was created, in a table with integer ids; nil where that is not known.
+    var createdAt: String?
+    /// The id above which the row of an insert with an integer id is looked for (``RowClaims``).
+    var highestID: Int64 = 0
     /// A planted bug of the simulator, for decisions that are made without a transaction.
     var bug: ProductBug?
 

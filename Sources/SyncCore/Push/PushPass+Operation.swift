@@ -80,10 +80,19 @@ extension PushPass {
         subject.isReadFirst =
             operation.maybeApplied || !hasRead && mustBeReadFirst(operation, record)
         subject.bug = store.plantedBug
+        if operation.itemID.kind == .integer, operation.kind != .insert {
+            let id = operation.itemID
+            subject.createdAt = try await store.read {
+                try $0.items.row(record, exactly: id)?.serverCreatedAt
+            }
+        }
         if operation.needsHighestID {
             if let step = try await recordHighestID(operation, subject, after: refusal) {
                 return step
             }
+        }
+        if operation.isAssigned, operation.maybeApplied {
+            subject.highestID = try await store.read { try $0.claims.highestID(of: operation) }
         }
         let request = try request(operation, subject, record)
         let start = remote(for: operation).attempt(request)
@@ -197,10 +206,11 @@ extension PushPass {
             {
                 outcome = .quarantined(reason: refusal, maybeApplied: false)
             }
-            if case .applied(let row?) = decision, operation.itemID.kind == .integer,
-                operation.kind == .insert, try transaction.items.isClaimed(row.id, operation)
+            if case .applied(let row?) = decision, operation.isAssigned,
+                subject.isReadFirst || transaction.has(.repeatedIDIsSentAgain),
+                try transaction.claims.mayBeAnothers(row, than: operation)
             {
-                // Another operation claimed this row at the same moment: read back again.
+                // Another insert took this row at the same moment, or may be answered with it: read back again.
                 outcome = .unknown(reason: "The row is another change's.", until: transaction.now)
             }
             if let hasVersion {

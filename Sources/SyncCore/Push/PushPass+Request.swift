@@ -84,15 +84,22 @@ extension PushPass {
     ) async throws(StoreError) -> (PushDecision, hasVersion: Bool?) {
         let remote = self.remote(for: operation)
         if operation.isAssigned, operation.maybeApplied {
-            let highest = operation.highestID ?? 0
+            let highest = subject.highestID
             let rows = await remote.rest(of: answer, of: record.name, after: highest)
-            let claimed = try await store.read { try $0.items.claimedIDs(of: record) }
-            return (IntegerInsert.judge(subject, rows, after: highest, claimed: claimed), nil)
+            let decision = try await store.read { transaction in
+                try IntegerInsert.judge(subject, rows, after: highest) {
+                    try transaction.claims.claim(on: $0, besides: operation)
+                }
+            }
+            return (decision, nil)
         }
-        guard subject.isReadFirst else { return (Verdict.judge(subject, answer), nil) }
-        let proof =
+        guard subject.isReadFirst else {
+            return (Verdict.judge(subject, answer.leavingOut(rowsThatAreNot: subject)), nil)
+        }
+        let answered =
             store.has(.ignoredFilterProves)
             ? answer : await remote.proof(answer, of: operation.itemID, in: record.name)
+        let proof = answered.leavingOut(rowsThatAreNot: subject)
         var hasVersion: Bool?
         if case .rows(let page) = proof {
             hasVersion = page.rows.first { $0.id == operation.itemID }.map { $0.version != nil }
@@ -111,6 +118,7 @@ extension PushPass {
         let remote = self.remote(for: operation)
         let list = await remote.list(record.name, .row(operation.itemID))
         let row = await remote.proof(list, of: operation.itemID, in: record.name)
+            .leavingOut(rowsThatAreNot: subject)
         if row.isMissing { subject.tableExistedBefore = try await existedBefore(record) }
         let decision = Verdict.judge(
             subject, readBack: row, after: answer.refused.map { .refused($0) } ?? .unknown)
@@ -198,7 +206,7 @@ extension PushPass {
         if subject.isReadFirst {
             let query =
                 operation.isAssigned
-                ? IntegerInsert.since(operation.highestID ?? 0) : PageQuery.row(operation.itemID)
+                ? IntegerInsert.since(subject.highestID) : PageQuery.row(operation.itemID)
             do throws(ODataError) {
                 return try .list(operation.table, query, generation: remote.generation)
             } catch {

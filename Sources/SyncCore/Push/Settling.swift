@@ -19,6 +19,16 @@ enum SettledOutcome: Sendable {
     case quarantined(reason: String, maybeApplied: Bool)
     /// A policy takes the backend's row and discards the local change.
     case discarded(server: RemoteRow?, reason: String)
+
+    /// The backend's row in it.
+    var row: RemoteRow? {
+        switch self {
+        case .applied(let row, _), .rebased(let row, _, _), .conflict(let row, _),
+            .discarded(let row, _):
+            row
+        case .waiting, .unknown, .quarantined: nil
+        }
+    }
 }
 
 /// Commits what the engine decided about an operation.
@@ -41,7 +51,8 @@ struct Settling {
     /// Commits an outcome: operation, attempt, row, base, successors and history together.
     ///
     /// 1. The attempt ends with what the backend answered.
-    /// 2. An insert takes the id that the backend assigned, if it is another one.
+    /// 2. An insert takes the id that the backend assigned, if it is another one. Any other operation whose
+    ///    item lost its id to another row meanwhile (``AssignedIDs``) has met a row that is gone.
     /// 3. The operation and its item take the outcome. Operations that were written meanwhile start from
     ///    it.
     /// 4. An answer whose id is a number shows that the table has integer ids.
@@ -69,6 +80,15 @@ struct Settling {
                     reason: "The backend answered with \(remote.id), another item that is here.",
                     maybeApplied: true)
             }
+        }
+        if operation.kind != .insert, operation.itemID.kind == .integer, let id = outcome.row?.id,
+            id != operation.itemID
+        {
+            outcome =
+                operation.kind == .delete
+                ? .applied(row: nil, RowOrigin())
+                : .conflict(
+                    server: nil, reason: ConflictReason.sentence(operation.kind, isGone: true))
         }
         var row =
             try items.row(table, exactly: operation.itemID)

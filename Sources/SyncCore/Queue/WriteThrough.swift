@@ -19,11 +19,12 @@ extension Store {
         _ name: TableName, _ id: ItemID, own: OperationID?
     ) async throws(StoreError) -> ItemStanding? {
         try await read { transaction in
+            // The operation knows the item's id also where the one that the client was given is another's.
+            let written = try own.flatMap { try transaction.queue.operation(id: $0) }
             guard let table = try transaction.tables.table(name),
-                let row = try transaction.items.row(table, id)
+                let row = try transaction.items.row(table, written?.itemID ?? id)
             else { return nil }
             let operation = try row.pending.flatMap { try transaction.queue.operation(seq: $0) }
-            let written = try own.flatMap { try transaction.queue.operation(id: $0) }
             var server: Item?
             if operation == nil {
                 server = row.known == nil ? nil : row.item

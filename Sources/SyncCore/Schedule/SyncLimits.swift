@@ -147,6 +147,9 @@ public enum SyncLimits {
     static let proofTables = 8
     /// The most tables that one examination of a backend lists.
     static let examinedTables = 20
+    /// How long before an insert a delete may have been answered that took effect after the insert's highest id
+    /// was asked for, in milliseconds.
+    static let deletesBesideInsertMilliseconds: Int64 = 60_000
     /// Seconds between two looks whether history and attempts are within their bytes.
     static let byteBudgetSeconds: Int64 = 3600
 }

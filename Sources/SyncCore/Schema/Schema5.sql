@@ -28,3 +28,31 @@ ALTER TABLE items ADD COLUMN own_write TEXT;
 -- The inserts and undeletes that are open: an update does not move back across a later one.
 CREATE INDEX operations_arrivals ON operations(seq)
   WHERE closed_at IS NULL AND (kind = 'insert' OR kind = 'undelete');
+
+-- Provisional ids of integer tables count down from the largest number of 32 bits. The SDKs refuse ids that
+-- are not above 0. Inserts that wait keep the negative ids that an earlier build gave them.
+DROP TRIGGER table_made;
+CREATE TRIGGER table_made AFTER INSERT ON tables BEGIN
+  INSERT INTO table_counters(table_id, next_provisional_id) VALUES (new.id, 2147483647);
+END;
+UPDATE table_counters SET next_provisional_id = 2147483647;
+DELETE FROM meta WHERE key = 'removed_provisional_id';
+
+-- An alias ends with its item: a backend may give the id of a deleted row to another row. Of an item that was
+-- never sent the alias stays, because an undo brings the item back. Nor does a purge end the alias of a text
+-- id, which no backend gives again.
+CREATE INDEX aliases_by_id ON aliases(table_id, id);
+CREATE TRIGGER item_ended AFTER UPDATE OF deleted, pending ON items
+  WHEN new.deleted = 1 AND new.pending IS NULL AND new.settled_at > 0
+BEGIN
+  DELETE FROM aliases WHERE table_id = new.table_id AND id = new.id;
+END;
+CREATE TRIGGER item_forgotten AFTER DELETE ON items
+  WHEN (SELECT id_kind FROM tables WHERE id = old.table_id) = 'integer'
+BEGIN
+  DELETE FROM aliases WHERE table_id = old.table_id AND id = old.id;
+END;
+DELETE FROM aliases WHERE table_id IN (SELECT id FROM tables WHERE id_kind = 'integer')
+  AND NOT EXISTS (SELECT 1 FROM items
+    WHERE items.table_id = aliases.table_id AND items.id = aliases.id
+      AND (deleted = 0 OR pending IS NOT NULL OR settled_at = 0));

@@ -67,6 +67,12 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case ownVersionEnds
     /// A client's version stays good although another writer has changed the column that it changes.
     case ownVersionOutlivesOthers
+    /// An insert that is answered with the id of a deleted item is sent again.
+    case repeatedIDIsSentAgain
+    /// The id that a client was given first leads to another row after its item is deleted.
+    case aliasOutlivesItem
+    /// A provisional id is one that the table has.
+    case provisionalIDIsTaken
 }
 
 extension Store {

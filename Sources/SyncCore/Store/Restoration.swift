@@ -6,6 +6,8 @@ import TablesProtocol
 /// present version by now.
 struct Restoration {
     let transaction: Transaction
+    /// 2020 in seconds since 1970: no store gave a positive provisional id before.
+    private static let firstSecond: Int64 = 1_577_836_800
 
     /// Refuses values that the readers of this store cannot read, and ids that no item can have: they
     /// would become part of a path that is asked of the backend.
@@ -84,16 +86,17 @@ struct Restoration {
     ///    first pull compares every row.
     /// 3. Clients with stores of their own may hold later stamps than the backup: every row gets a new one,
     ///    in the old order, so that they take it again.
-    /// 4. They may also hold provisional ids that the backup does not know: the next ones begin below the
-    ///    negative number of seconds since 1970. A store gives fewer ids than that, and clients with numbers
-    ///    of 32 bits can hold them until 2038.
+    /// 4. They may also hold provisional ids that the backup does not know: the next ones begin as far below
+    ///    the first one as seconds have passed since 2020. A store gives fewer ids than that.
     /// - Parameter replaced: what the store has given to clients that the backup replaces.
     func noteRestored(replacing replaced: CounterFloor) throws {
         try transaction.run("DELETE FROM tokens")
         try transaction.run(
             """
             UPDATE operations SET highest_id = coalesce(highest_id, (SELECT max(CAST(id AS INTEGER))
-              FROM items WHERE items.table_id = operations.table_id AND id > 0), 0)
+              FROM items WHERE items.table_id = operations.table_id
+                AND (deleted = 0 OR server_deleted = 1) AND NOT EXISTS (SELECT 1
+                  FROM operations AS head WHERE head.seq = items.pending AND head.kind = 'insert')), 0)
             WHERE kind = 'insert' AND closed_at IS NULL
               AND table_id IN (SELECT id FROM tables WHERE id_kind = 'integer')
             """)
@@ -118,8 +121,9 @@ struct Restoration {
               FROM items JOIN table_counters USING (table_id)) AS fresh
             WHERE fresh.item = items.rowid
             """, [max(transaction.now.milliseconds, replaced.stamp)])
+        let seconds = max(transaction.now.milliseconds / 1000 - Self.firstSecond, 0)
         let floor = replaced.joined(
-            CounterFloor(provisionalID: -transaction.now.milliseconds / 1000))
+            CounterFloor(provisionalID: StoreLimits.largestProvisionalID - seconds))
         try transaction.run(
             """
             UPDATE table_counters SET last_stamp = max(?1, coalesce(

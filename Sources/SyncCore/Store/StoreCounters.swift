@@ -22,9 +22,10 @@ struct CounterFloor: Sendable, Hashable {
     let provisionalID: Int64
 
     /// Makes a floor within the numbers that a store can give: a foreign file may have others.
-    init(stamp: Int64 = 0, provisionalID: Int64 = -1) {
+    init(stamp: Int64 = 0, provisionalID: Int64 = StoreLimits.largestProvisionalID) {
         self.stamp = min(max(stamp, 0), Instant.latest.milliseconds)
-        self.provisionalID = max(min(provisionalID, -1), -StoreLimits.largestCount)
+        let isPossible = (1...StoreLimits.largestProvisionalID).contains(provisionalID)
+        self.provisionalID = isPossible ? provisionalID : StoreLimits.largestProvisionalID
     }
 
     /// The farther number of each.
@@ -63,22 +64,31 @@ struct StoreCounters {
         return stamp
     }
 
-    /// A provisional id for an item of an integer table: negative, never used twice.
+    /// A provisional id for an item of an integer table: positive, as the SDKs want ids to be, never used twice,
+    /// and none that the table has.
     func nextProvisionalID(_ tableID: Int64) throws -> ItemID {
-        let next = try transaction.integer(
-            """
-            UPDATE table_counters SET next_provisional_id = next_provisional_id - 1
-            WHERE table_id = ? RETURNING next_provisional_id + 1
-            """, [tableID])
-        guard let next else { throw StoreError.failed("A table has no counters.") }
-        return ItemID(next)
+        while true {
+            let next = try transaction.integer(
+                """
+                UPDATE table_counters SET next_provisional_id = next_provisional_id - 1
+                WHERE table_id = ? RETURNING next_provisional_id + 1
+                """, [tableID])
+            guard let next else { throw StoreError.failed("A table has no counters.") }
+            guard next > 0 else { throw StoreError.failed("A table has no provisional id left.") }
+            let isTaken = try transaction.integer(
+                """
+                SELECT 1 FROM items WHERE table_id = ?1 AND id = ?2
+                UNION ALL SELECT 1 FROM aliases WHERE table_id = ?1 AND (alias = ?2 OR id = ?2) LIMIT 1
+                """, [tableID, String(next)])
+            if isTaken == nil || transaction.has(.provisionalIDIsTaken) { return ItemID(next) }
+        }
     }
 
     /// What all tables of the store have given, those too that were removed.
     func floor() throws -> CounterFloor {
         let given = try transaction.first(
             """
-            SELECT coalesce(max(last_stamp), 0), coalesce(min(next_provisional_id), -1)
+            SELECT coalesce(max(last_stamp), 0), coalesce(min(next_provisional_id), 0)
             FROM table_counters
             """
         ) { CounterFloor(stamp: $0[0], provisionalID: $0[1]) }
@@ -92,7 +102,7 @@ struct StoreCounters {
             stamp: try transaction.integer("SELECT value FROM meta WHERE key = 'removed_stamp'")
                 ?? 0,
             provisionalID: try transaction.integer(
-                "SELECT value FROM meta WHERE key = 'removed_provisional_id'") ?? -1)
+                "SELECT value FROM meta WHERE key = 'removed_provisional_id'") ?? 0)
     }
 
     /// Lets the tables that are made from now on begin beyond a floor.

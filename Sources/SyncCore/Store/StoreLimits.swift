@@ -44,6 +44,8 @@ public enum StoreLimits {
     /// The largest count of writes or operations that a store can have. JSON's numbers are exact up to
     /// here, and sums of counts stay far from overflow.
     static let largestCount: Int64 = 1 << 53
+    /// The first provisional id of a table with integer ids: the largest number of 32 bits.
+    static let largestProvisionalID: Int64 = 2_147_483_647
     /// Days that samples are kept.
     public static let sampleDays = 7
     /// The largest number that a sample can have. The sum of as many samples as a file can hold stays far

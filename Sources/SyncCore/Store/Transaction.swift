@@ -55,6 +55,7 @@ final class Transaction {
     var queue: OperationQueue { OperationQueue(transaction: self) }
     var dueOperations: DueOperations { DueOperations(transaction: self) }
     var attempts: AttemptLog { AttemptLog(transaction: self) }
+    var claims: RowClaims { RowClaims(transaction: self) }
     var ledger: LedgerTable { LedgerTable(transaction: self) }
     var tokens: PullTokens { PullTokens(transaction: self) }
     var setAsideRows: SetAsideRows { SetAsideRows(transaction: self) }

@@ -193,7 +193,7 @@ import Testing
                 action: .insert(ItemBody(columns: Columns(stored: #"{"title":"L"}"#))),
                 generation: .mobileServices))
         let list = try #require(outcome.item)
-        #expect((list.id.number ?? 0) < 0)
+        #expect((list.id.number ?? 0) > 1000)
         try await world.insert("a", #"{"text":"x","listId":\#(list.id.text)}"#)
         let run = await world.engine.push()
         #expect(run.state == .complete, "\(run)")

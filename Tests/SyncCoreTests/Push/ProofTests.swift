@@ -98,7 +98,7 @@ import Testing
         func judge(_ elements: [ListElement]) -> PushDecision {
             IntegerInsert.judge(
                 subject, .rows(RemotePage(elements: elements, hasNext: false)), after: 5,
-                claimed: [])
+                claim: { _ in .none })
         }
         #expect(judge([old]).isOwnFailure)
         #expect(judge([old, mine]).isOwnFailure)

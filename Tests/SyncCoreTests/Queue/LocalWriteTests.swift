@@ -197,13 +197,13 @@ import Testing
         let outcome = await fixture.write(
             .insert(ItemBody(columns: try Columns(parsing: #"{"n":1}"#))))
         let item = try #require(outcome.item)
-        #expect(item.id.number == -1)
+        #expect(item.id.number == StoreLimits.largestProvisionalID)
         try await fixture.push { operation in
             .applied(
                 row: RemoteRow(id: ItemID(7), columns: operation.payload ?? Columns()),
                 RowOrigin())
         }
-        let found = fixture.get(ItemID(-1))
+        let found = fixture.get(item.id)
         guard case .item(let renamed, state: .synced) = found else {
             Issue.record("the provisional id must keep answering: \(found)")
             return

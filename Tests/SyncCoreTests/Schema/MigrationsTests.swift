@@ -169,6 +169,46 @@ import Testing
         #expect(rows == 1000 && start == "2020-01-01T00:00:00.123Z")
     }
 
+    @Test
+    func `provisional ids are positive from version 5 on, and aliases of items that are gone end`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 4)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO meta VALUES ('removed_provisional_id', -9);
+                    INSERT INTO tables(id, name, name_key, id_kind) VALUES
+                      (1, 'todoitem', 'todoitem', 'integer');
+                    UPDATE table_counters SET next_provisional_id = -4;
+                    INSERT INTO items(table_id, id, columns, stamp, version, deleted, settled_at, pending)
+                      VALUES (1, '1', '{}', 1, 'a', 0, 1, NULL), (1, '2', '{}', 2, 'b', 1, 2, NULL),
+                        (1, '-3', '{"text":"waits"}', 3, 'c', 0, 0, 1);
+                    INSERT INTO operations(seq, op_id, table_id, item_id, kind, state, payload,
+                        changed_columns, generation, actor, created_at)
+                      VALUES (1, 'op', 1, '-3', 'insert', 'queued', '{"text":"waits"}', '["text"]', 1,
+                        'client', 1);
+                    INSERT INTO aliases VALUES (1, '-1', '1'), (1, '-2', '2'), (1, '-5', '7')
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        let aliases: [String] = try await store.read { try $0.column("SELECT alias FROM aliases") }
+        #expect(aliases == ["-1"])
+        let write = LocalWrite(table: fixture.todo, action: .insert(ItemBody(columns: Columns())))
+        #expect(await store.submit(write).item?.id == ItemID(StoreLimits.largestProvisionalID))
+        let waiting = try await store.read { try $0.queue.operation(seq: 1) }
+        #expect(waiting?.isAssigned == true && waiting?.itemID == ItemID(-3))
+        let removed = "SELECT value FROM meta WHERE key = 'removed_provisional_id'"
+        #expect(try await store.read { try $0.integer(removed) } == nil)
+    }
+
     @Test func `a store of version 1 is opened with what it has`() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }

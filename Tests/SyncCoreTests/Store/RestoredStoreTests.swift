@@ -37,6 +37,8 @@ import Testing
         return given
     }
 
+    private let top = StoreLimits.largestProvisionalID
+
     // A restore blocks its thread, so these helpers are synchronous.
 
     private func restore(to path: String, replacing: String? = nil) throws {
@@ -59,11 +61,11 @@ import Testing
         let store = fixture.store
         let first = try await next(store)
         let second = try await nextAhead(store)
-        #expect([first.id, second.id] == [-1, -2])
+        #expect([first.id, second.id] == [top, top - 1])
         let todo = fixture.todo
         _ = try await store.write { try TableRemoval(transaction: $0).remove(todo, force: true) }
         let third = try await next(store)
-        #expect(third.stamp > second.stamp && third.id == -3)
+        #expect(third.stamp > second.stamp && third.id == top - 2)
     }
 
     @Test(arguments: [false, true])
@@ -73,23 +75,23 @@ import Testing
         _ = try await next(fixture.store)
         try await fixture.store.backup(to: backup)
         let last = try await nextAhead(fixture.store)
-        #expect(last.id == -2)
+        #expect(last.id == top - 1)
         try fixture.store.close()
         let path = elsewhere ? fixture.folder + "/new.sqlite" : fixture.path
         try restore(to: path, replacing: elsewhere ? fixture.path : nil)
         let store = try opened(path)
         let next = try await next(store)
-        #expect(next.stamp > last.stamp && next.id == -1_700_000_000)
+        #expect(next.stamp > last.stamp && next.id == top - 122_163_200)
         // Also in a table that the backup does not have.
         let name = try #require(TableName("other"))
         let other = try await self.next(store, name)
-        #expect(other.stamp > last.stamp && other.id == -1_700_000_000)
+        #expect(other.stamp > last.stamp && other.id == top - 122_163_200)
         // The clock has not moved, and the same backup is restored again.
         try store.close()
         try restore(to: path)
         let again = try opened(path)
         let latest = try await self.next(again)
-        #expect(latest.stamp > next.stamp && latest.id == -1_700_000_001)
+        #expect(latest.stamp > next.stamp && latest.id == top - 122_163_201)
     }
 
     @Test func `without the store that was there, ids begin below all that it can have given`()
@@ -100,7 +102,7 @@ import Testing
         let path = fixture.folder + "/new.sqlite"
         try restore(to: path)
         let next = try await next(try opened(path))
-        #expect(next.id == -1_700_000_000 && next.id > Int64(Int32.min))
+        #expect(next.id == top - 122_163_200 && next.id > 0)
     }
 
     @Test func `a row that was deleted for good since the backup does not come back`() async throws
