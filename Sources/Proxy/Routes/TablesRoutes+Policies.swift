@@ -52,10 +52,14 @@ extension TablesRoutes {
         }
     }
 
-    /// Whether a write waits for the backend's verdict.
+    /// Whether a write waits for the backend's verdict: by the table's policy, or because it inserts into a
+    /// table whose ids are the backend's, so that the client gets the item's own id at once.
     func writesThrough(_ context: RequestContext) -> Bool {
         let table = context.tenant.store.table(context.call.table, worker: context.worker)
-        return table?.writePolicy == .writeThrough && context.tenant.backendStatus.mayAsk
+        let backendStatus = context.tenant.backendStatus
+        if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
+        guard table?.idKind == .integer, case .insert = context.call.verb else { return false }
+        return backendStatus.sendsWrites
     }
 
     /// Answers a write that is on disk with the backend's verdict.

@@ -4,7 +4,7 @@ import SyncCore
 import TablesProtocol
 
 // Writes: they join the current group commit and are answered when it is on disk. They do not wait for the
-// network. A stop waits for a commit and sends its real answer; 503 means that nothing was written.
+// network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A stop waits for a commit and sends its real answer; 503 means that nothing was written.
 extension TablesRoutes {
     func write(
         _ context: RequestContext, _ action: LocalWrite.Action,
@@ -23,7 +23,9 @@ extension TablesRoutes {
             work.start {
                 switch await permission(context) {
                 case .allowed:
-                    commit(context.moved(to: blockingExecutor.worker), write, waits: waits, reply)
+                    // By now the kind of the table's ids may be known.
+                    let context = context.moved(to: blockingExecutor.worker)
+                    commit(context, write, waits: writesThrough(context), reply)
                 case .refused(let refusal): reply(refusal)
                 case .unreadable: insertThrough(context, request, reply)
                 }

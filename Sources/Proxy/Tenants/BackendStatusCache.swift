@@ -14,6 +14,7 @@ final class BackendStatusCache: Sendable {
         static let readsThrough = Flags(rawValue: 16)
         static let away = Flags(rawValue: 32)
         static let answers = Flags(rawValue: 64)
+        static let sendsWrites = Flags(rawValue: 128)
     }
 
     /// Whether the backend can be reached.
@@ -25,7 +26,7 @@ final class BackendStatusCache: Sendable {
     }
 
     // Atomic instead of a lock, since every answer of every worker reads it.
-    private let flags = Atomic<Flags>([.worthAsking, .readsThrough])
+    private let flags = Atomic<Flags>([.worthAsking, .readsThrough, .sendsWrites])
     private let refreshes = Atomic<Int>(0)
     /// A refresh by number, with the backend's generation.
     private struct Refresh {
@@ -75,6 +76,7 @@ final class BackendStatusCache: Sendable {
         if backend.state == .signedOut { now.insert(.signedOut) }
         if !isAllowed { now.insert(.switchedOff) }
         if settings.triggers.contains(.read) { now.insert(.readsThrough) }
+        if settings.triggers.contains(.afterWrites) { now.insert(.sendsWrites) }
         latest.withLock { latest in
             guard refresh > latest.number else { return }
             latest = Refresh(number: refresh, generation: generation)
@@ -118,6 +120,9 @@ final class BackendStatusCache: Sendable {
 
     /// Whether a request may be sent to the backend.
     var mayAsk: Bool { has(.worthAsking) }
+
+    /// Whether a write is sent to the backend as soon as it is on disk.
+    var sendsWrites: Bool { has([.worthAsking, .sendsWrites]) }
 
     /// Whether a read of a table that was never pulled may start a pull.
     var mayPullForRead: Bool { has([.worthAsking, .readsThrough]) }
