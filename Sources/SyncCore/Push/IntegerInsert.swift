@@ -81,9 +81,10 @@ struct RowClaims {
     ///    a pull brought later may be this insert's.
     func claim(on row: RemoteRow, besides insert: TableOperation) throws -> RowClaim {
         guard let table = try tables.table(id: insert.tableID),
-            let here = try items.row(table, exactly: row.id), here.id != insert.itemID,
-            isSame(here, row)
+            let here = try items.row(table, exactly: row.id), here.id != insert.itemID
         else { return .none }
+        if transaction.has(.repeatedIDIsSentAgain), here.deleted, here.pending == nil { return .taken }
+        guard isSame(here, row) else { return .none }
         let deletes = try queue.chain(of: here).filter { $0.kind == .delete }
         if deletes.contains(where: { $0.state != .conflict && $0.state != .quarantined }) {
             return .isBeingDeleted
@@ -105,10 +106,6 @@ struct RowClaims {
     /// Whether a row that an insert of unknown outcome would take is another item's, or may be the one of an
     /// equal insert that is being sent.
     func mayBeAnothers(_ row: RemoteRow, than insert: TableOperation) throws -> Bool {
-        if transaction.has(.repeatedIDIsSentAgain), let table = try tables.table(id: insert.tableID)
-        {
-            return try items.row(table, exactly: row.id)?.deleted == true
-        }
         guard try claim(on: row, besides: insert) == .none else { return true }
         let sending = try transaction.all(
             """
