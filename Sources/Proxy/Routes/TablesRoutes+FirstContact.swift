@@ -124,9 +124,7 @@ extension TablesRoutes {
                 guard isShownSoFar(query, count: count) else { continue }
                 blockingExecutor.run {
                     // A page that needs more than the short budget waits for the end of the pull.
-                    let outcome = context.tenant.store.list(
-                        context.call.table, query, generation: context.call.generation,
-                        worker: context.worker)
+                    let outcome = listed(context, query)
                     let page = pageSoFar(outcome, context, query, count: count, orShort: false)
                     if let page, once.claim() { reply(page) }
                 }
@@ -181,6 +179,86 @@ extension TablesRoutes {
         return annotated(context.answer.render(page: page), context)
     }
 
+    /// Answers a list with query pairs of the client's own: the backend's rows while it can be reached.
+    ///
+    /// 1. With the backend out of reach: the rows here that a list with these pairs had, as a part.
+    /// 2. The times that a client syncs by are always the store's, and changes of the client's own are in the
+    ///    store alone. So such a list is answered from the store, after it has followed the backend's list.
+    ///    A further page of it needs no request.
+    /// 3. Any other list is what the backend answers.
+    func listWithOwnPairs(
+        _ context: RequestContext, _ query: TableQuery, _ pairs: OwnPairs
+    ) -> Answer {
+        let backendStatus = context.tenant.backendStatus
+        let here: @Sendable (RequestContext, Reply) -> Void = { context, reply in
+            listOffServer(context, query, reply) { reply(finished($0.asPart, $1)) }
+        }
+        guard backendStatus.mayAsk else {
+            return .later { reply in
+                let context = context.moved(to: blockingExecutor.worker)
+                blockingExecutor.run { here(context, reply) }
+            }
+        }
+        let table = context.tenant.store.table(context.call.table, worker: context.worker)
+        // Without a pull on reads the copy begins with the next sync.
+        let mayFollow = table?.isComplete == true || backendStatus.mayPullForRead
+        return later(context) { context, reply in
+            let isOwn = await hasOpenChanges(context)
+            if mayFollow, isOwn || query.isSyncQuery {
+                return listFollowing(context, query, pairs, reply, here)
+            }
+            if isOwn { return blockingExecutor.run { here(context, reply) } }
+            switch await askBackend(context, .list(query, rows: rowLimit(query))) {
+            case .page(let page):
+                if table?.isComplete != true { pullBehind(context) }
+                reply(annotated(context.answer.render(page: page), context))
+            case .refused(let response, let reason, let spoken):
+                reply(passed(response, reason, spoken: spoken, context))
+            case .other(let response): reply(passed(response, context))
+            case .item, .unreachable, .untranslatable:
+                if table?.isComplete != true { context.tenant.store.want(context.call.table) }
+                blockingExecutor.run { here(context, reply) }
+            }
+        }
+    }
+
+    /// Answers a list with query pairs of the client's own from the store, after it has followed the backend's
+    /// list. If that takes too long, the client is told to come again. If the backend refuses the pairs, it
+    /// gets the refusal.
+    private func listFollowing(
+        _ context: RequestContext, _ query: TableQuery, _ pairs: OwnPairs, _ reply: Reply,
+        _ here: @escaping @Sendable (RequestContext, Reply) -> Void
+    ) {
+        let whole: @Sendable () -> Void = {
+            blockingExecutor.run {
+                listOffServer(context, query, reply) { reply(finished($0.asWhole, $1)) }
+            }
+        }
+        let once = OnceFlag()
+        work.start {
+            let engine = context.tenant.engine
+            let isContinued = query.skip > 0 || query.after != nil
+            if isContinued, await engine.hasFollowed(pairs, of: context.call.table) {
+                return whole()
+            }
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.claim() { reply(stillPulling(context)) }
+            } work: {
+                let hasFollowed = await engine.follow(pairs, of: context.call.table)
+                await context.tenant.refreshBackendStatus()
+                guard once.claim() else { return }
+                if hasFollowed { return whole() }
+                switch await askBackend(context, .list(query, rows: rowLimit(query))) {
+                case .refused(let response, let reason, let spoken):
+                    reply(passed(response, reason, spoken: spoken, context))
+                case .other(let response): reply(passed(response, context))
+                case .page, .item, .unreachable, .untranslatable:
+                    blockingExecutor.run { here(context, reply) }
+                }
+            }
+        }
+    }
+
     /// Whether a read has query pairs of the client's own, which only the backend understands, and the
     /// backend can be asked.
     func hasCustomParameters(_ context: RequestContext) -> Bool {
@@ -219,8 +297,9 @@ extension TablesRoutes {
         let answer = await context.tenant.engine.forward(
             ForwardedRead(
                 table: context.call.table, target: target,
-                parameters: context.call.parameters.map(\.raw), headers: context.headers,
-                trace: context.trace, generation: context.call.generation))
+                parameters: context.call.parameters.map(\.raw), pairs: context.pairs,
+                headers: context.headers, trace: context.trace, generation: context.call.generation)
+        )
         // The client's answer says what was learned of the backend.
         await context.tenant.refreshBackendStatus()
         return answer

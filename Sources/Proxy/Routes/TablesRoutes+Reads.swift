@@ -6,29 +6,28 @@ import TablesProtocol
 // Reads: they run to their end on the server's thread, on the reader that it owns.
 extension TablesRoutes {
     func list(_ context: RequestContext, _ query: TableQuery) -> Answer {
-        let call = context.call
         // A list in the backend's own order goes on at the backend alone.
         if query.next != nil {
             return readWithCustomParameters(context, .list(query, rows: rowLimit(query))) {
                 offlineAnswer($0, nil)
             }
         }
-        return answered(
-            context.tenant.store.list(
-                call.table, query, generation: call.generation, worker: context.worker),
-            context, query)
+        if let pairs = context.pairs { return listWithOwnPairs(context, query, pairs) }
+        return answered(listed(context, query), context, query)
+    }
+
+    /// The store's list, with the short budget.
+    func listed(_ context: RequestContext, _ query: TableQuery) -> ListOutcome {
+        let call = context.call
+        return context.tenant.store.list(
+            call.table, query, generation: call.generation, within: context.pairs,
+            worker: context.worker)
     }
 
     private func answered(
         _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery
     ) -> Answer {
         switch outcome {
-        // The times that a client syncs by are always the store's.
-        case .page
-        where hasCustomParameters(context) && !query.isSyncQuery:
-            return readWithCustomParameters(context, .list(query, rows: rowLimit(query))) {
-                finished(outcome, $0)
-            }
         case .overBudget:
             return .later { reply in
                 listLong(context, query, reply) { outcome, context in
@@ -51,8 +50,7 @@ extension TablesRoutes {
         _ context: RequestContext, _ query: TableQuery, _ reply: Reply,
         then: @escaping @Sendable (ListOutcome, RequestContext) -> Void
     ) {
-        let outcome = context.tenant.store.list(
-            context.call.table, query, generation: context.call.generation, worker: context.worker)
+        let outcome = listed(context, query)
         guard case .overBudget = outcome else { return then(outcome, context) }
         listLong(context, query, reply, then: then)
     }
@@ -70,8 +68,8 @@ extension TablesRoutes {
             guard let reader else { return reply(context.error(left)) }
             let context = context.moved(to: reader)
             let outcome = context.tenant.store.listUnhurried(
-                context.call.table, query, generation: context.call.generation, worker: reader,
-                isAbandoned: { reply.clientHasLeft })
+                context.call.table, query, generation: context.call.generation,
+                within: context.pairs, worker: reader, isAbandoned: { reply.clientHasLeft })
             guard !reply.clientHasLeft else { return reply(context.error(left)) }
             then(outcome, context)
         }

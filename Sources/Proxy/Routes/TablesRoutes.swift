@@ -147,6 +147,9 @@ struct TablesRoutes: Sendable {
         /// executor, or a lane of ``LongReads``.
         var worker: Int
 
+        /// The query pairs of the client's own that may select rows; nil without any.
+        var pairs: OwnPairs? { OwnPairs(call.parameters) }
+
         /// The client's trace.
         var trace: Trace? { Trace(fields) }
 

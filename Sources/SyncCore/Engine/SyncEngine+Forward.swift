@@ -1,14 +1,77 @@
 import HTTPTypes
+import Logging
 public import TablesProtocol
 
 extension SyncEngine {
-    /// Sends a client's read to the backend. Nothing of the answer is stored.
+    /// Sends a client's read to the backend. Of the answer it is only stored which rows a list with query pairs
+    /// of the client's own had, if its table is here.
     public func forward(_ read: ForwardedRead) async -> ForwardedAnswer {
+        var change: Int64 = 0
+        if read.pairs != nil {
+            change = (try? await store.read { try $0.counters.changeCount() }) ?? 0
+        }
         switch await exchange(read) {
         case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
         case .untranslatable: return .untranslatable
-        case .exchange(_, let answer): return answer
+        case .exchange(let exchange, let answer):
+            if let pairs = read.pairs, case .rows(let page) = exchange.answer {
+                let isWhole = read.isWhole(page, of: generation)
+                await note(page, isWhole: isWhole, of: read.table, pairs, asOf: change)
+            }
+            return answer
         }
+    }
+
+    /// Notes which rows a list with a client's own pairs had. Nothing is written where that is known.
+    private func note(
+        _ page: RemotePage, isWhole: Bool, of name: TableName, _ pairs: OwnPairs,
+        asOf change: Int64
+    ) async {
+        let ids = Set(page.elements.compactMap(\.itemID))
+        let texts = Set(ids.map(\.text))
+        do throws(StoreError) {
+            let isKnown = try await store.read { transaction in
+                guard let table = try transaction.tables.table(name) else { return true }
+                guard let token = try transaction.tokens.known(pairs, table) else { return false }
+                let members = try transaction.tokens.members(of: token)
+                return isWhole ? members == texts : texts.isSubset(of: members)
+            }
+            if isKnown { return }
+            try await store.write { transaction in
+                guard let table = try transaction.tables.table(name) else { return }
+                let request = PullRequest.following(pairs, of: name)
+                let token = try transaction.tokens.token(table, of: request)
+                try transaction.tokens.follow(page.elements, of: token)
+                if isWhole {
+                    try transaction.tokens.forgetOthers(
+                        than: ids, since: nil, asOf: change, token, of: table)
+                }
+                try transaction.tokens.noteUse(token, of: table)
+            }
+        } catch {
+            // The client has its answer; only a later list without the backend has fewer rows.
+            log.warning("rows of a list not noted", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Brings up to date which rows the backend's list with a client's own pairs has, and these rows: the table
+    /// is pulled, then the list.
+    /// - Returns: whether the backend gave the whole list.
+    public func follow(_ pairs: OwnPairs, of table: TableName) async -> Bool {
+        let copy = await perform(.pull(PullRequest(table: table)))
+        guard copy.state != .offline, copy.state != .signIn else { return false }
+        let run = await perform(.pull(.following(pairs, of: table)))
+        return run.pull.contains { $0.error == nil }
+    }
+
+    /// Whether the backend's list with a client's own pairs was followed to its end once.
+    public func hasFollowed(_ pairs: OwnPairs, of name: TableName) async -> Bool {
+        let token = try? await store.read { transaction in
+            try transaction.tables.table(name).flatMap {
+                try transaction.tokens.known(pairs, $0)
+            }
+        }
+        return token?.isComplete == true
     }
 
     /// Fetches one item of a table that was not pulled yet, deleted or not, because a client changes it.

@@ -15,8 +15,14 @@ struct ItemQuery {
     private var asked: (query: TableQuery, table: TableRecord)?
 
     /// Compiles a query over the items of a table.
-    /// - Parameter now: the instant that `now()` in the query is; nil for none.
-    init(_ query: TableQuery, table: TableRecord, pageRows: Int, now: Instant? = nil) {
+    /// - Parameters:
+    ///   - pairs: leaves only items that a list with these pairs had, and those that the backend does not have
+    ///     yet; nil for all items.
+    ///   - now: the instant that `now()` in the query is; nil for none.
+    init(
+        _ query: TableQuery, table: TableRecord, pageRows: Int, within pairs: OwnPairs? = nil,
+        now: Instant? = nil
+    ) {
         let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
         let spellings = table.spellings
         let index = Self.index(for: query, of: table)
@@ -27,7 +33,7 @@ struct ItemQuery {
         self.init(
             query, source: SQLFragment("items", []), scope: indexed ?? scope,
             countScope: holds ? indexed ?? scope : scope,
-            offset: Self.offset(query, table),
+            within: pairs.map { Self.given(by: $0, table) }, offset: Self.offset(query, table),
             compiler: SQLCompiler(
                 schema, nulls: query.nulls, now: now,
                 spelling: { spellings.spelling(of: $0) }),
@@ -35,9 +41,19 @@ struct ItemQuery {
         self.index = index
         asked = (query, table)
         // Without a condition the count is kept already.
-        guard query.count, query.filter == nil, !query.includeDeleted else { return }
+        guard pairs == nil, query.count, query.filter == nil, !query.includeDeleted else { return }
         count = SQLFragment(
             "SELECT live_items FROM table_counters WHERE table_id = ?", [.integer(table.id)])
+    }
+
+    /// The condition for items that a list with a client's own pairs had, or that were made here and wait.
+    private static func given(by pairs: OwnPairs, _ table: TableRecord) -> SQLFragment {
+        SQLFragment(
+            """
+            (id IN (SELECT item_id FROM members WHERE token =
+                (SELECT id FROM tokens WHERE table_id = ? AND query_id = ?))
+              OR pending IS NOT NULL AND server_updated_at IS NULL AND server_version IS NULL)
+            """, [.integer(table.id), .text(pairs.queryID)])
     }
 
     /// The index that would give the page in its order; nil where none can.
@@ -75,7 +91,7 @@ struct ItemQuery {
     init(_ query: TableQuery, view: SDKView, pageRows: Int, now: Instant? = nil) {
         self.init(
             query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
-            countScope: SQLFragment("1"),
+            countScope: SQLFragment("1"), within: nil,
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
             compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls, now: now),
             pageRows: pageRows)
@@ -83,10 +99,10 @@ struct ItemQuery {
 
     private init(
         _ query: TableQuery, source: SQLFragment, scope: SQLFragment, countScope: SQLFragment,
-        offset: SQLFragment, compiler: SQLCompiler, pageRows: Int
+        within: SQLFragment?, offset: SQLFragment, compiler: SQLCompiler, pageRows: Int
     ) {
         rows = min(query.top ?? .max, pageRows)
-        var conditions: [SQLFragment] = []
+        var conditions = [within].compactMap(\.self)
         if !query.includeDeleted { conditions.append(SQLFragment("deleted = 0")) }
         if let filter = query.filter { conditions.append(compiler.filter(filter)) }
         func matching(_ scope: SQLFragment) -> SQLFragment {

@@ -13,6 +13,16 @@ public enum ListOutcome: Sendable {
     case overBudget
     /// The store failed, for this reason.
     case failed(StoreError)
+
+    /// The same rows as a part of those that there are.
+    public var asPart: ListOutcome {
+        if case .page(let page) = self { .partial(page) } else { self }
+    }
+
+    /// The same rows as all that there are.
+    public var asWhole: ListOutcome {
+        if case .partial(let page) = self { .page(page) } else { self }
+    }
 }
 
 /// What a look-up by id gives.

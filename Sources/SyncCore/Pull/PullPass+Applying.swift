@@ -19,9 +19,14 @@ extension PullPass {
             let hasSetAside = try transaction.setAsideRows.count(of: record.id) > 0
             applying: for page in part {
                 for element in page.rows {
+                    let pulled = PulledRows(transaction: transaction)
+                    // A row of a client's own list that is here already counts as unchanged.
+                    let isTaken = try request.followed == nil || pulled.isNews(element, to: record)
                     applied.add(
-                        try PulledRows(transaction: transaction).take(
-                            element, to: record, asOf: page.change, hasSetAside: hasSetAside),
+                        isTaken
+                            ? try pulled.take(
+                                element, to: record, asOf: page.change, hasSetAside: hasSetAside)
+                            : .unchanged,
                         of: element)
                     if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
                         break applying
@@ -31,7 +36,9 @@ extension PullPass {
             if applied.counts.applied + applied.counts.deleted > 0 {
                 transaction.events.emit(.item, table: record.name)
             }
-            if record.paging != first.paging || record.isUnsorted != first.isUnsorted {
+            if request.followed == nil,
+                record.paging != first.paging || record.isUnsorted != first.isUnsorted
+            {
                 record.paging = first.paging
                 record.isUnsorted = first.isUnsorted
                 try transaction.tables.save(record)
@@ -43,7 +50,9 @@ extension PullPass {
                 applied.token = moved
                 return applied
             }
-            if !request.isWhole {
+            if request.followed != nil {
+                try transaction.tokens.follow(rows.prefix(applied.rows), of: moved)
+            } else if !request.isWhole {
                 try transaction.tokens.note(rows.prefix(applied.rows), of: moved)
             }
             if first.paging.isByTime {

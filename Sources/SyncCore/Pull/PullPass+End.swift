@@ -70,6 +70,31 @@ extension PullPass {
         return state
     }
 
+    /// Finishes a pull by a client's own pairs: what the list has no longer is forgotten.
+    func finishFollowing(_ state: PullState) async throws(StoreError) -> PullState {
+        let (request, plan, state, elapsed) = (request, state.plan, state, elapsed(state))
+        try await store.write { transaction in
+            let record =
+                try transaction.tables.table(request.table)
+                ?? transaction.tables.make(request.table)
+            var token = try state.token ?? transaction.tokens.token(record, of: request)
+            guard try transaction.tokens.exists(token) else { return }
+            if !plan.isUnsure {
+                try transaction.tokens.forgetOthers(
+                    than: state.followed, since: plan.start?.instant, asOf: state.begun, token,
+                    of: record)
+            }
+            if plan.paging == .links, let latest = state.latest {
+                token.advance(
+                    to: [latest], begunAt: state.begunAt ?? state.startedAt, elapsed: elapsed)
+            }
+            token.complete(after: state.earlier, state.times)
+            try transaction.tokens.save(token)
+            try transaction.tokens.noteUse(token, of: record)
+        }
+        return state
+    }
+
     /// Stores why the table's pull failed, and since when its pulls fail.
     /// - Parameter canBeListed: whether the backend gave a list of the table, so that it is there.
     func noteFailure(_ reason: String, canBeListed: Bool) async throws(StoreError) {

@@ -43,12 +43,14 @@ struct PullPass: Sendable {
             try await pullPages(&begun)
             state = begun
             if let error = begun.report.error {
-                if begun.isAboutTable(remote.credential) {
+                if begun.isAboutTable(remote.credential), request.followed == nil {
                     try await noteFailure(error, canBeListed: begun.canBeListed)
                 }
                 if store.has(.failedPullCompletes) { state = try await finish(begun) }
             } else if begun.plan.isAtEnd {
-                state = try await finish(begun)
+                state =
+                    request.followed == nil
+                    ? try await finish(begun) : try await finishFollowing(begun)
                 try await retrySetAsideRows(since: begun.startedAt)
             }
         } catch {
@@ -230,6 +232,7 @@ struct PullPass: Sendable {
         }
         state.report.total = page.total ?? state.report.total
         let rows = state.plan.take(page)
+        if request.followed != nil { state.followed.formUnion(rows.compactMap(\.itemID)) }
         state.report.received += rows.count
         state.noteLatest(rows)
         return PagePrefetcher.Page(

@@ -1,3 +1,4 @@
+import HTTPMessage
 import Synchronization
 public import TablesProtocol
 
@@ -10,6 +11,19 @@ struct PullRequest: Sendable, Hashable {
     var queryID: String?
     /// Whether to remove unchanged local items that the backend no longer has, or that left the query.
     var reconcile = false
+
+    /// The pairs of a client's own whose list is followed; nil for a pull of rows. Which rows the list has is
+    /// stored. Of the rows themselves only those are stored that a pull without the pairs did not bring: a
+    /// script may have computed columns of the others.
+    private(set) var followed: OwnPairs?
+
+    /// A pull that follows a client's own pairs.
+    static func following(_ pairs: OwnPairs, of table: TableName) -> PullRequest {
+        var request = PullRequest(table: table, query: PullQuery(pairs))
+        request.queryID = pairs.queryID
+        request.followed = pairs
+        return request
+    }
 
     /// Whether all rows are asked for.
     var isWhole: Bool { query.key.isEmpty }
@@ -26,6 +40,35 @@ struct PullRequest: Sendable, Hashable {
     }
 }
 
+/// The query pairs of a client's own in a list, which only the backend understands: a table's script may leave
+/// rows out by them.
+public struct OwnPairs: Sendable, Hashable {
+    /// The pairs as the client sent them.
+    let raw: [String]
+    /// The pairs decoded and ordered by name, so that neither their order nor their encoding counts.
+    let key: String
+
+    /// Takes a client's custom pairs. Header fields that stand in the query and `_`, with which browsers avoid
+    /// caches, select no rows.
+    /// - Returns: nil without a pair.
+    public init?(_ parameters: [QueryParameter]) {
+        let own = parameters.filter { $0.name != "_" && !$0.name.lowercased().hasPrefix("x-zumo-") }
+        if own.isEmpty { return nil }
+        raw = own.map(\.raw)
+        let ordered = own.enumerated().sorted { left, right in
+            let (first, second) = (Array(left.element.name.utf8), Array(right.element.name.utf8))
+            if first == second { return left.offset < right.offset }
+            return first.lexicographicallyPrecedes(second)
+        }
+        key = ordered.map { _, pair in
+            "\(PercentCoding.encode(pair.name))=\(PercentCoding.encode(pair.value))"
+        }.joined(separator: "&")
+    }
+
+    /// The query id of their pull token, which no developer's is.
+    var queryID: String { "?" + key }
+}
+
 /// The rows that a pull requests: all rows of a table, or those of a developer's query.
 public struct PullQuery: Sendable, Hashable {
     /// The condition; nil for all rows.
@@ -40,6 +83,13 @@ public struct PullQuery: Sendable, Hashable {
         filter = nil
         parameters = []
         key = ""
+    }
+
+    /// The rows that a client's own pairs select.
+    init(_ pairs: OwnPairs) {
+        filter = nil
+        parameters = pairs.raw
+        key = pairs.key
     }
 
     /// Reads a query string such as `$filter=complete eq false&list=7`, or the condition alone.

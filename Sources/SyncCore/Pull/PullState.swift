@@ -24,6 +24,8 @@ struct PullState: Sendable {
     /// The count of push outcomes when the pass began.
     var begun: Int64
     var stop: PushStop?
+    /// The rows that the list of a client's own pairs had.
+    var followed: Set<ItemID> = []
     /// When clients last used the store, in uptime.
     var lastUse: Duration?
     /// Whether a token is kept, with the items that the query returned.

@@ -121,6 +121,64 @@ struct PullTokens {
             "DELETE FROM members WHERE token = ? AND item_id = ?", [token.rowID, id])
     }
 
+    /// Records which rows the list of a client's own pairs has, deleted ones included: clients that sync learn
+    /// of their deletion. At most ``SyncLimits/followedPairs`` sets of pairs of a table are remembered; those
+    /// not used for the longest time are forgotten.
+    func follow(_ rows: some Sequence<ListElement>, of token: PullToken) throws {
+        for id in rows.compactMap(\.itemID) { try addMember(id, to: token) }
+    }
+
+    /// Notes that a set of pairs is in use.
+    func noteUse(_ token: PullToken, of table: TableRecord) throws {
+        try transaction.run(
+            "UPDATE tokens SET last_run_at = ? WHERE id = ?",
+            [transaction.now.milliseconds, token.rowID])
+        try transaction.run(
+            """
+            DELETE FROM tokens WHERE id IN (SELECT id FROM tokens
+              WHERE table_id = ? AND substr(query_id, 1, 1) = '?' AND id <> ?
+              ORDER BY last_run_at DESC LIMIT -1 OFFSET ?)
+            """, [table.id, token.rowID, SyncLimits.followedPairs - 1])
+    }
+
+    /// Forgets the members that a list of the pairs no longer has, since it would have shown them. An item with
+    /// local changes stays, and one whose push ended after the list was asked for. So does a tombstone, of
+    /// which clients that sync learn.
+    /// - Parameters:
+    ///   - ids: the rows that the list had.
+    ///   - since: the list had only rows that changed at this instant or later; nil for all.
+    ///   - change: ``StoreCounters/changeCount()`` before the list was asked for.
+    func forgetOthers(
+        than ids: Set<ItemID>, since: Instant?, asOf change: Int64, _ token: PullToken,
+        of table: TableRecord
+    ) throws {
+        let members: [String] = try transaction.column(
+            """
+            SELECT item_id FROM members
+            JOIN items ON items.table_id = ?1 AND items.id = members.item_id
+            WHERE token = ?2 AND pending IS NULL AND deleted = 0 AND settled_at <= ?3
+              AND (?4 IS NULL OR odata_instant(server_updated_at) >= ?4)
+            """, [table.id, token.rowID, change, since?.ticks])
+        let here = Set(ids.map(\.text))
+        for id in members where !here.contains(id) { try removeMember(id, from: token) }
+    }
+
+    /// The token of a client's own pairs; nil where their list was never seen.
+    func known(_ pairs: OwnPairs, _ table: TableRecord) throws -> PullToken? {
+        let request = PullRequest.following(pairs, of: table.name)
+        let isKnown = try transaction.integer(
+            "SELECT 1 FROM tokens WHERE table_id = ? AND query_id = ? AND filter_hash = ?",
+            [table.id, pairs.queryID, request.filterHash])
+        return isKnown == nil ? nil : try token(table, of: request)
+    }
+
+    /// The ids of the items that a list of the pairs had.
+    func members(of token: PullToken) throws -> Set<String> {
+        let ids: [String] = try transaction.column(
+            "SELECT item_id FROM members WHERE token = ?", [token.rowID])
+        return Set(ids)
+    }
+
     /// Records which rows a query returns now, and which are deleted.
     func note(_ rows: some Sequence<ListElement>, of token: PullToken) throws {
         for row in rows.lazy.compactMap(\.row) {

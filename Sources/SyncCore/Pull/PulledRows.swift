@@ -35,6 +35,17 @@ struct PulledRows {
         }
     }
 
+    /// Whether a row that a list by a client's own pairs gave is not here, or only older. A pull without the
+    /// pairs, which runs before, did not bring it, so the backend shows it by these pairs alone.
+    func isNews(_ element: ListElement, to table: TableRecord) throws -> Bool {
+        guard case .row(let remote) = element else { return false }
+        guard let row = try items.row(table, exactly: remote.id) else { return true }
+        guard row.pending == nil, let theirs = remote.updatedAt.flatMap({ Instant(parsing: $0) })
+        else { return false }
+        guard let known = row.serverUpdatedAt.flatMap({ Instant(parsing: $0) }) else { return true }
+        return theirs > known || theirs == known && row.deleted && !remote.isDeleted
+    }
+
     /// Applies one pulled row. Emits no event; the caller emits one for each page.
     ///
     /// 1. If the row's push outcome was committed after the page was requested, the row is skipped.

@@ -17,6 +17,8 @@ public struct ForwardedRead: Sendable {
     public var target: Target
     /// The client's custom query pairs, still encoded, sent unchanged.
     public var parameters: [String]
+    /// Those of them that may select rows; nil for none.
+    public var pairs: OwnPairs?
     /// The client's header fields that are sent unchanged.
     public var headers: HTTPFields
     /// The client's trace.
@@ -29,12 +31,13 @@ public struct ForwardedRead: Sendable {
 
     /// Makes a read from its parts.
     public init(
-        table: TableName, target: Target, parameters: [String] = [], headers: HTTPFields = [:],
-        trace: Trace? = nil, generation: Generation
+        table: TableName, target: Target, parameters: [String] = [], pairs: OwnPairs? = nil,
+        headers: HTTPFields = [:], trace: Trace? = nil, generation: Generation
     ) {
         self.table = table
         self.target = target
         self.parameters = parameters
+        self.pairs = pairs
         self.headers = headers
         self.trace = trace
         self.generation = generation
@@ -121,6 +124,14 @@ extension ForwardedRead {
             return nil
         }
         return (asking(atMost: rows), rows)
+    }
+
+    /// Whether a page has every row of the list that the client's own pairs select.
+    func isWhole(_ page: RemotePage, of spoken: Generation) -> Bool {
+        guard case .list(let query, let rows) = target else { return false }
+        let asked = askedRows(rows, of: spoken) ?? .max
+        return query.filter == nil && query.skip == 0 && query.after == nil && !page.hasNext
+            && page.elements.count < asked && page.elements.allSatisfy { $0.itemID != nil }
     }
 
     /// Whether the client asks for a list in no order, so that the id alone is the order of the request.

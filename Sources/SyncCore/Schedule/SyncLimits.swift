@@ -130,6 +130,8 @@ public enum SyncLimits {
     static let linkBytes = 8_192
     /// The most operations that are read to find out whether two wait for each other.
     static let dependencySteps = 1_000
+    /// The sets of clients' own query pairs of one table whose rows are remembered.
+    static let followedPairs = 50
     /// The bytes that are stored of a row that was set aside.
     public static let setAsideBytes = 65_536
     /// The rows of a table that are set aside with their text. Of further ones only the id and the reason

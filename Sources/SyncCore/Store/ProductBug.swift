@@ -73,6 +73,8 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case aliasOutlivesItem
     /// A provisional id is one that the table has.
     case provisionalIDIsTaken
+    /// A list with query pairs of the client's own has all rows of the store.
+    case parametersForgotten
 }
 
 extension Store {

@@ -7,14 +7,15 @@ extension Store {
     /// - Parameters:
     ///   - generation: whose page size holds.
     ///   - pageRows: another page size.
+    ///   - pairs: leaves only items that a list with a client's own pairs had, see ``OwnPairs``.
     ///   - worker: the caller's number; two threads never use the same at once.
     @available(*, noasync)
     public func list(
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        worker: Int
+        within pairs: OwnPairs? = nil, worker: Int
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), reader(of: worker),
+            table, query, PageSize(generation, rows: pageRows), pairs, reader(of: worker),
             steps: StoreLimits.readBudgetSteps, isAbandoned: { false })
     }
 
@@ -24,17 +25,18 @@ extension Store {
     @available(*, noasync)
     public func listUnhurried(
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        worker: Int, isAbandoned: @escaping @Sendable () -> Bool = { false }
+        within pairs: OwnPairs? = nil, worker: Int,
+        isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), reader(of: worker),
+            table, query, PageSize(generation, rows: pageRows), pairs, reader(of: worker),
             steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned)
     }
 
     @available(*, noasync)
     private func list(
-        _ name: TableName, _ query: TableQuery, _ size: PageSize, _ reader: ClientReader,
-        steps: Int, isAbandoned: @escaping @Sendable () -> Bool
+        _ name: TableName, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
+        _ reader: ClientReader, steps: Int, isAbandoned: @escaping @Sendable () -> Bool
     ) -> ListOutcome {
         do {
             let table = try SDKView(name) == nil ? known(name, reader) : nil
@@ -43,7 +45,9 @@ extension Store {
             if let view = SDKView(name) {
                 compiled = ItemQuery(query, view: view, pageRows: most, now: clock.now())
             } else if let table {
-                compiled = ItemQuery(query, table: table, pageRows: most, now: clock.now())
+                compiled = ItemQuery(
+                    query, table: table, pageRows: most,
+                    within: has(.parametersForgotten) ? nil : pairs, now: clock.now())
             } else {
                 return .unknownTable
             }
