@@ -108,6 +108,16 @@ public struct BackendOptions: Sendable, Hashable {
 
 /// The options of one table of the backend.
 public struct TableOptions: Sendable, Hashable {
+    /// What the table's scripts set in each write before it is stored.
+    public enum Script: String, Sendable, Hashable, CaseIterable {
+        /// The column `owner` of a new row.
+        case owner
+        /// The column `changes`, which counts the writes of the row.
+        case counter
+        /// Texts lose the spaces around them.
+        case trim
+    }
+
     /// The type of a declared column.
     public enum ColumnType: String, Sendable, Hashable {
         case string, boolean, number
@@ -154,7 +164,8 @@ public struct TableOptions: Sendable, Hashable {
     /// The name of the query pair by which the table's read script filters: a read with `region=EU` sees only
     /// rows whose column `region` is `EU`, and one without the pair sees all. Nil for no such script.
     public var readParameter: String?
-
+    /// What scripts set in each write.
+    public var scripts: Set<Script>
     /// Whether rows have a version. Without one no condition is looked at.
     public var hasVersions: Bool
     /// The columns of which no two rows that are not deleted have the same value; a write that would give
@@ -170,7 +181,8 @@ public struct TableOptions: Sendable, Hashable {
         needsSignIn: Bool = false, columns: [Column] = [], disabled: Set<Operation> = [],
         signedIn: Set<Operation> = [], ownerColumn: String? = nil, readParameter: String? = nil,
         hasVersions: Bool = true, uniqueColumns: [String] = [],
-        references: [String: TableName] = [:]
+        references: [String: TableName] = [:],
+        scripts: Set<Script> = []
     ) {
         self.softDelete = softDelete
         self.idKind = idKind
@@ -184,6 +196,7 @@ public struct TableOptions: Sendable, Hashable {
         self.hasVersions = hasVersions
         self.uniqueColumns = uniqueColumns
         self.references = references
+        self.scripts = scripts
     }
 
     /// The options of a table unless they are set: one that deletes softly, but for good in the express

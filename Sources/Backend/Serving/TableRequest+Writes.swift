@@ -12,7 +12,8 @@ extension TableRequest {
         if let id = sent.id { try check(id: id, options) }
         let table = try table(name, creating: true)
         let owner = try owner(in: table)
-        let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
+        let kept = try kept(
+            scripted(owner?.added(to: sent.columns) ?? sent.columns, over: nil, name), table)
         let columns = withDefaults(kept.columns, table)
         if try sent.id.flatMap({ try storage.get($0, in: name) }) == nil {
             try checkConstraints(kept.table, sent.id, columns)
@@ -54,7 +55,8 @@ extension TableRequest {
             try check(patch, row)
         }
         let owner = try owner(in: table)
-        let kept = try kept(owner?.removed(from: sent.columns) ?? sent.columns, table)
+        let kept = try kept(
+            scripted(owner?.removed(from: sent.columns) ?? sent.columns, over: row, name), table)
         if let outcome = try withoutColumns(row, sent, kept, undeletes) { return outcome }
         let columns = try merged(row, kept)
         var deleted = row.deleted
@@ -90,7 +92,8 @@ extension TableRequest {
         if let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
         let owner = try owner(in: table)
-        let kept = try kept(owner?.added(to: sent.columns) ?? sent.columns, table)
+        let kept = try kept(
+            scripted(owner?.added(to: sent.columns) ?? sent.columns, over: row, name), table)
         try checkDeletion(from: row.deleted, to: sent.deleted ?? false, name)
         var columns = withDefaults(kept.columns, table)
         columns.merge(
@@ -123,6 +126,28 @@ extension TableRequest {
             old: row, columns: row.columns, deleted: false, version: newVersion())
         let rows = try storage.change([change], in: name, as: .undelete, write())
         return rows.map { Outcome.undeleted($0[0]) } ?? .overtaken
+    }
+
+    /// The columns of a write after the table's scripts.
+    private func scripted(_ sent: Columns, over row: Row?, _ name: TableName) -> Columns {
+        let scripts = options.table(name)?.scripts ?? []
+        var columns = sent
+        if scripts.contains(.trim) {
+            columns = Columns(
+                sent.all.map { column in
+                    guard let text = column.value.string else { return column }
+                    let trimmed = text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
+                    return Columns.Column(column.name, .string(String(trimmed)))
+                })
+        }
+        if scripts.contains(.owner) {
+            columns["owner"] = row?.columns["owner"] ?? .string("the script")
+        }
+        if scripts.contains(.counter) {
+            let before = row?.columns["changes"]?.value.integer ?? 0
+            columns["changes"] = .integer(before + 1)
+        }
+        return columns
     }
 
     /// A write that deletes an item or brings it back needs what its own method would need.

@@ -21,7 +21,8 @@ extension SharedRows {
         }
         let old = earlierConflicts.last { $0.proxy == proxy.number && $0.detail.id == detail.id }
         if random.happens(0.4), let old { detail = old.detail }
-        let (id, side) = (detail.itemID, proxy.number)
+        let side = proxy.number
+        let id = try await proxy.name(of: detail.itemID, in: detail.table)
         if detail.server == nil, history.existed("false", ValueHistory.deleted, of: id),
             !history.existed("true", ValueHistory.deleted, of: id)
         {
@@ -36,7 +37,7 @@ extension SharedRows {
         var intended: ValueHistory.Row = [
             ValueHistory.deleted: detail.mineDeleted ? "true" : "false"
         ]
-        for name in Self.columns
+        for name in columns(of: id)
         where mine[name] != base[name] || detail.server == nil || detail.serverDeleted {
             intended[name] = mine[name] ?? ValueHistory.null
         }
@@ -45,9 +46,11 @@ extension SharedRows {
         case 0: choice = .mine
         case 1: choice = .server
         case 2: choice = .merged
-        case 3: choice = .both
+        // Both would be two rows with one name.
+        case 3 where !plan.hasIntegerIDs(table(of: id)): choice = .both
+        case 3: choice = .mine
         default:
-            let name = random.pick(Self.columns)
+            let name = random.pick(columns(of: id))
             let value = value()
             choice = .edited(Columns(stored: "{\"\(name)\":\(value)}"))
             intended[name] = value
@@ -55,13 +58,12 @@ extension SharedRows {
         }
         // Recorded before the outcome is known, because the engine may send the decision at once.
         let before = history
-        history.recordShown(shown, of: id, to: side, columns: Self.columns)
-        history.recordIntent(intended, of: id, by: side)
+        history.recordShown(shown, of: id, to: side, columns: columns(of: id))
+        intend(intended, id, by: side)
         let outcome = try await proxy.store.resolve(detail.id, revision: detail.revision, choice)
         guard case .done = outcome else { return history = before }
         note("p\(side) resolve \(id) \(choice) mine \(mine) server \(shown) base \(base)")
-        givenUp.insert(id)
-        expected[id] = nil
+        giveUp(id)
         try await adoptNewItems(proxy)
     }
 
@@ -71,45 +73,51 @@ extension SharedRows {
         ).items
         guard !open.isEmpty else { return }
         let one = random.pick(open)
+        let id = try await proxy.name(of: one.itemID, in: one.table)
         switch random.next(below: 3) {
         case 0:
             _ = try await proxy.store.retry(one.id, revision: one.revision)
         case 1:
             let rows = try await proxy.rows()
-            var intended: ValueHistory.Row = [random.pick(Self.columns): value()]
+            var intended: ValueHistory.Row = [random.pick(columns(of: id)): value()]
             let text = intended.map { "\"\($0.key)\":\($0.value)" }.joined()
             let outcome = try await proxy.store.edit(
                 one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
             guard case .done = outcome else { return }
-            note("p\(proxy.number) edit \(one.itemID) \(intended)")
+            note("p\(proxy.number) edit \(id) \(intended)")
             history.recordShown(
-                ValueHistory.row(rows[one.itemID]), of: one.itemID, to: proxy.number,
-                columns: Self.columns)
+                ValueHistory.row(rows[id]), of: id, to: proxy.number, columns: columns(of: id))
             intended[ValueHistory.deleted] = "false"
-            history.recordIntent(intended, of: one.itemID, by: proxy.number)
+            intend(intended, id, by: proxy.number)
         default:
-            note("p\(proxy.number) discard \(one.itemID) \(one.kind) \(one.state)")
+            note("p\(proxy.number) discard \(id) \(one.kind) \(one.state)")
             _ = try await proxy.store.discard(one.id, revision: one.revision)
         }
-        givenUp.insert(one.itemID)
-        expected[one.itemID] = nil
+        giveUp(id)
+    }
+
+    /// A person or a policy has decided on an item: nothing more is expected of what its clients wrote.
+    private func giveUp(_ name: String) {
+        givenUp.insert(name)
+        expected[name] = nil
+        changes[name, default: 0] += 1
     }
 
     func undo(_ proxy: SharedRowsProxy) async throws {
         let entries = try await proxy.store.history(after: nil, limit: 20).items.filter(\.undoable)
         guard !entries.isEmpty else { return }
         let entry = random.pick(entries)
-        guard let id = entry.itemID else { return }
+        guard let itemID = entry.itemID, let table = entry.table else { return }
+        let id = try await proxy.name(of: itemID, in: table)
         let now = ValueHistory.row(try await proxy.rows()[id])
         let before = history
-        history.recordShown(now, of: id, to: proxy.number, columns: Self.columns)
+        history.recordShown(now, of: id, to: proxy.number, columns: columns(of: id))
         for intended in intents(of: entry, now) {
-            history.recordIntent(intended, of: id, by: proxy.number)
+            intend(intended, id, by: proxy.number)
         }
         guard case .done = try await proxy.store.undo(entry.id) else { return history = before }
         note("p\(proxy.number) undo \(entry.kind) \(id) with \(now) in sight")
-        givenUp.insert(id)
-        expected[id] = nil
+        giveUp(id)
         try await adoptNewItems(proxy)
     }
 
@@ -143,9 +151,9 @@ extension SharedRows {
 
     /// Adds the items that a decision has inserted.
     private func adoptNewItems(_ proxy: SharedRowsProxy) async throws {
-        for (id, item) in try await proxy.rows() where !ids.contains(id) {
-            ids.append(id)
-            history.recordIntent(ValueHistory.row(item), of: id, by: proxy.number)
+        for (id, item) in try await proxy.rows() where !names.contains(id) {
+            names.append(id)
+            intend(ValueHistory.row(item), id, by: proxy.number)
         }
     }
 

@@ -15,6 +15,7 @@ extension SharedRows {
             guard try await proxy.store.tables().contains(where: \.isComplete) else { return }
             proxy.transport.faultPlan.hasNoTable.toggle()
         case 97: try await syncBehindPortal(proxy)
+        case 98 where plan.habits.contains(.failingTable): try await failOneTable(proxy)
         default: clock.advance(by: .seconds(Int64(random.next(below: 900))))
         }
     }
@@ -38,9 +39,10 @@ extension SharedRows {
         let (before, begin) = (try await proxy.rows(), trace.count)
         let run = random.happens(0.5) ? await proxy.engine.push() : await proxy.engine.sync()
         for (id, item) in try await proxy.rows() {
-            guard let old = before[id], ValueHistory.row(old) == ValueHistory.row(item) else {
-                continue
-            }
+            // A row that the backend gave an id is another one to clients.
+            guard let old = before[id], old.id == item.id,
+                ValueHistory.row(old) == ValueHistory.row(item)
+            else { continue }
             // A concurrent writer may have changed the row and changed it back.
             let wasWritten = trace[begin...].contains { line in
                 line.contains(" \(id) ") && !line.contains(" /tables/")
@@ -48,6 +50,11 @@ extension SharedRows {
             if old.version != item.version, !wasWritten {
                 fault("\(id) has another version, and shows nothing else", id)
             }
+        }
+        try await checkConflicts(proxy)
+        if random.happens(0.2) { try await compareClient(proxy) }
+        if plan.hasIntegerIDs(tables[0]), random.happens(0.3) {
+            try await checkProvisionalIDs(proxy)
         }
         guard run.state == .complete, proxy.transport.faultPlan.faultRate == 0 else { return }
         let waiting = try await proxy.store.operations(
@@ -63,7 +70,7 @@ extension SharedRows {
     func refuseFirstPulls() async throws {
         for proxy in proxies {
             proxy.transport.faultPlan.refusesPages = true
-            _ = await proxy.engine.pull(table)
+            for table in tables { _ = await proxy.engine.pull(table) }
             if try await proxy.store.tables().contains(where: \.isComplete) {
                 fault("a table is complete that was never pulled")
             }
@@ -86,78 +93,56 @@ extension SharedRows {
         }
     }
 
-    /// Ends every fault, lets the person decide what is left, and checks the end state.
-    ///
-    /// 1. Every operation is sent. Only those that need a person's decision stay open.
-    /// 2. No operation is refused, because the backend of these runs accepts everything.
-    /// 3. The store and the backend have the same rows, except for items with open operations.
-    /// 4. Every acknowledged value was at the backend, is in an open operation, or was given up.
-    func end() async throws {
+    /// While one table fails, the others are pushed and pulled all the same, and the one that fails is asked
+    /// seldom.
+    private func failOneTable(_ proxy: SharedRowsProxy) async throws {
+        let usual = proxy.transport.faultPlan
+        proxy.transport.faultPlan = SharedRowsTransport.FaultPlan()
+        _ = await proxy.engine.sync()
+        let failing = random.pick(tables)
+        guard let other = tables.first(where: { $0 != failing }) else { return }
+        var written: [TableName: String] = [:]
+        for table in tables {
+            let name = newName(table == Self.notes ? "n" : "i")
+            try await write(name, at: proxy)
+            if names.contains(name) { written[table] = name }
+        }
+        let retryAfter = random.happens(0.4) ? "120" : nil
+        proxy.transport.faultPlan.failing = (failing, random.pick([502, 503, 504]), retryAfter)
+        proxy.transport.counts = SharedRowsTransport.Counts()
+        note("p\(proxy.number) \(failing) fails")
+        let syncs = 4
+        var last: Run?
         isInterfering = true
-        for proxy in proxies { proxy.transport.faultPlan = SharedRowsTransport.FaultPlan() }
-        proxies[0].transport.faultPlan.hasUnusableRow = true
-        for round in 0..<6 {
-            clock.advance(by: .seconds(3600))
-            for proxy in proxies {
-                let run = await proxy.engine.sync()
-                note(
-                    "p\(proxy.number) ends: \(run.state) \(run.reason ?? "") \(run.pull.map { $0.error ?? "" })"
-                )
-                if round < 3 { for _ in 0..<8 { try await decide(proxy) } }
-            }
+        for _ in 0..<syncs {
+            last = await proxy.engine.sync()
+            clock.advance(by: .seconds(10))
         }
-        for proxy in proxies {
-            _ = await proxy.engine.pull(table, reconcile: true)
-            let contents = try await proxy.store.contents(of: table)
-            if !contents.ledger.balances {
-                fault("the ledger does not balance: \(contents.ledger)")
-            }
-            var open: Set<String> = []
-            for one in contents.open {
-                open.insert(one.itemID)
-                switch one.state {
-                case .conflict: break
-                // Not every generation can undelete rows, and none can after a hard delete.
-                case .quarantined
-                where one.kind == .undelete
-                    && history.existed("false", ValueHistory.deleted, of: one.itemID):
-                    break
-                // A taken id cannot be read back from a backend that ignores filters or hides rows.
-                case .quarantined where one.kind == .insert && hasAnsweredWrongly: break
-                case .quarantined:
-                    fault("\(one.itemID) was refused: \(one.reason ?? "")", one.itemID)
-                case .queued
-                where contents.open.contains { $0.itemID == one.itemID && $0.seq < one.seq }:
-                    break
-                default: fault("\(one.itemID) is \(one.state): \(one.reason ?? "")")
-                }
-            }
-            try await compare(proxy, contents.rows, open)
-        }
-    }
-
-    private func compare(
-        _ proxy: SharedRowsProxy, _ local: [String: Item], _ open: Set<String>
-    ) async throws {
+        isInterfering = false
         let remote = remote()
-        for id in ids where !open.contains(id) {
-            let (here, there) = (ValueHistory.row(local[id]), ValueHistory.row(remote[id]))
-            let bothGone =
-                here[ValueHistory.deleted] == "true" && there[ValueHistory.deleted] == "true"
-            if !bothGone, here != there { fault("\(id) is \(here) here and \(there) there", id) }
+        if let name = written[other], remote[name] == nil {
+            fault("\(name) of \(other) is not sent while \(failing) fails: \(last?.reason ?? "")", name)
         }
-        guard plan.conflictPolicy != .server, plan.proxies == 1 else { return }
-        for (id, columns) in expected where !open.contains(id) && !givenUp.contains(id) {
-            if columns[ValueHistory.deleted] == "true" {
-                let isThere = remote[id].map { !$0.deleted } ?? false
-                if isThere { fault("\(id) was deleted here and is there", id) }
-                continue
-            }
-            for (name, value) in columns where value != ValueHistory.null {
-                if !history.existed(value, name, of: id) {
-                    fault("\(id).\(name) = \(value) was accepted and is nowhere", id)
-                }
-            }
+        if let pull = last?.pull.first(where: { $0.table == other.text }) {
+            if let error = pull.error { fault("\(other) is not pulled while \(failing) fails: \(error)") }
+        } else {
+            fault("\(other) is not pulled while \(failing) fails: \(last?.state.rawValue ?? "")")
         }
+        if let state = try? await proxy.engine.status().backend.state, state != .online {
+            fault("the backend is \(state) while \(failing) alone fails")
+        }
+        let asked = proxy.transport.counts.failing
+        if asked > (retryAfter == nil ? syncs * 4 : 6) {
+            fault("\(failing) was asked \(asked) times in \(syncs) syncs while it failed")
+        }
+        proxy.transport.faultPlan = SharedRowsTransport.FaultPlan()
+        clock.advance(by: .seconds(900))
+        isInterfering = true
+        _ = await proxy.engine.sync()
+        isInterfering = false
+        if let name = written[failing], self.remote()[name] == nil {
+            fault("\(name) of \(failing) is not sent after \(failing) failed", name)
+        }
+        proxy.transport.faultPlan = usual
     }
 }

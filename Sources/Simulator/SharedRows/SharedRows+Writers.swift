@@ -4,87 +4,149 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
+/// A version that a client holds, from the answer to its own write.
+struct HeldVersion {
+    var proxy: Int
+    var version: String
+    /// The row that the answer showed.
+    var row: ValueHistory.Row
+    /// The columns that the client sent.
+    var sent: Set<String>
+    /// How often others had changed the item by then.
+    var changes: Int
+}
+
 // The writers: local clients with every verb, and other writers at the backend.
 extension SharedRows {
     /// A client writes one row, once or several times.
     func writeHere(_ proxy: SharedRowsProxy) async throws {
-        let fresh = ids.isEmpty || random.happens(0.15)
+        let fresh = names.isEmpty || random.happens(0.15)
         // The latest rows are written more often.
-        let known = random.happens(0.5) ? ids.suffix(3) : ids[...]
-        let id = fresh ? "\(Self.madeHere)\(value().filter(\.isNumber))" : random.pick(Array(known))
-        for _ in 0..<random.pick([1, 1, 1, 2, 4]) { try await write(id, at: proxy) }
+        let known = random.happens(0.5) ? names.suffix(3) : names[...]
+        let isNote = plan.hasNotes && random.happens(0.5)
+        let name = fresh ? newName(isNote ? "n" : "i") : random.pick(Array(known))
+        for _ in 0..<random.pick([1, 1, 1, 2, 4]) { try await write(name, at: proxy) }
     }
 
-    private func write(_ id: String, at proxy: SharedRowsProxy) async throws {
+    /// One write of a client: what it intends, and the action that asks for it.
+    private struct Intention {
+        var action: LocalWrite.Action
+        var verb: String
+        var intended: ValueHistory.Row
+        var generation: Generation?
+    }
+
+    func write(_ name: String, at proxy: SharedRowsProxy) async throws {
         let rows = try await proxy.rows()
-        let row = ValueHistory.row(rows[id])
-        var intended: ValueHistory.Row = [:]
-        let action: LocalWrite.Action
-        let verb: String
-        if rows[id] == nil {
-            if !ids.contains(id) || random.happens(0.6) {
-                for name in Self.columns {
-                    intended[name] = random.happens(0.7) ? value() : ValueHistory.null
-                }
-                action = .insert(ItemBody(id: try ItemID(id), columns: columns(intended)))
-                verb = "insert"
-            } else {
-                action = .undelete(try ItemID(id))
-                verb = "undelete"
-            }
-            intended[ValueHistory.deleted] = "false"
-        } else {
-            switch random.next(below: 10) {
-            case 0..<6:
-                for _ in 0...random.next(below: 2) {
-                    intended[random.pick(Self.columns)] =
-                        random.happens(0.1) ? ValueHistory.null : value()
-                }
-                action = .update(try ItemID(id), columns(intended, withNull: true))
-                verb = "patch"
-            case 6..<8:
-                // The client's row with one column changed, and sometimes one left out.
-                var whole = row
-                whole[ValueHistory.deleted] = nil
-                let changed = random.pick(Self.columns)
-                whole[changed] = value()
-                intended[changed] = whole[changed]
-                if random.happens(0.3),
-                    let left = whole.keys.sorted().first(where: { $0 != changed })
-                {
-                    whole[left] = nil
-                    intended[left] = ValueHistory.null
-                }
-                action = .replace(try ItemID(id), columns(whole))
-                verb = "put"
-            default:
-                intended[ValueHistory.deleted] = "true"
-                action = .delete(try ItemID(id))
-                verb = "delete"
-            }
-        }
+        let present = rows[name]
+        guard let id = try present.map({ knownID(of: name, $0, at: proxy) }) ?? newID(of: name)
+        else { return }
+        let row = ValueHistory.row(present)
+        var intention = try present == nil ? absentRow(name, id) : change(name, id, row, rows)
         // A change of a row also intends that the row exists.
-        intended[ValueHistory.deleted] = intended[ValueHistory.deleted] ?? "false"
-        let condition: IfMatch =
-            random.happens(0.3) || isBesideRead
-            ? rows[id].map { .versions([$0.version]) } ?? .absent : .absent
+        let deleted = intention.intended[ValueHistory.deleted] ?? "false"
+        intention.intended[ValueHistory.deleted] = deleted
+        let condition = try await condition(for: name, present, row, at: proxy)
         clock.advance(by: .milliseconds(5))
         let outcome = await proxy.store.submit(
-            LocalWrite(table: table, action: action, conditions: Conditions(ifMatch: condition)))
+            LocalWrite(
+                table: table(of: name), action: intention.action,
+                conditions: Conditions(ifMatch: condition.ifMatch),
+                generation: intention.generation ?? random.pick(Generation.allCases)))
+        try judge(condition, outcome, name)
         guard outcome.isSuccess else { return }
-        note("p\(proxy.number) \(verb) \(id) \(intended) over \(row)")
-        if !ids.contains(id) { ids.append(id) }
-        history.recordShown(row, of: id, to: proxy.number, columns: Self.columns)
-        history.recordIntent(intended, of: id, by: proxy.number)
+        note(
+            "p\(proxy.number) \(intention.verb) \(name) \(intention.intended) over \(condition.shown)"
+                + " if \(condition.ifMatch)")
+        remember(outcome, name, intention, at: proxy)
+        history.recordShown(condition.shown, of: name, to: proxy.number, columns: columns(of: name))
+        intend(intention.intended, name, by: proxy.number)
         let acknowledged =
-            verb == "undelete" ? ValueHistory.row(try await proxy.rows()[id]) : intended
-        expected[id, default: [:]][ValueHistory.deleted] = nil
-        for (name, value) in acknowledged where name != ValueHistory.deleted {
-            expected[id, default: [:]][name] = value
+            intention.verb == "undelete"
+            ? ValueHistory.row(try await proxy.rows()[name]) : intention.intended
+        expected[name, default: [:]][ValueHistory.deleted] = nil
+        for (column, value) in acknowledged where columns(of: name).contains(column) {
+            expected[name, default: [:]][column] = plan.stored(value)
         }
-        if intended[ValueHistory.deleted] == "true" {
+        if deleted == "true" {
             // Another writer's row may be one that the client never saw.
-            expected[id] = id.hasPrefix(Self.madeHere) ? [ValueHistory.deleted: "true"] : nil
+            expected[name] = isMadeHere(name) ? [ValueHistory.deleted: "true"] : nil
+        }
+    }
+
+    /// The columns that clients write.
+    func columns(of name: String) -> [String] { Self.columns }
+
+    /// Records what a side intends, as it sent it and as the backend stores it.
+    func intend(_ row: ValueHistory.Row, _ name: String, by side: Int) {
+        history.recordIntent(row, of: name, by: side)
+        let stored = row.mapValues(plan.stored)
+        if stored != row { history.recordIntent(stored, of: name, by: side) }
+    }
+
+    /// The id of a row, or the one that the answer to its insert had.
+    private func knownID(of name: String, _ present: Item, at proxy: SharedRowsProxy) -> ItemID {
+        let first = provisional.first { $0.proxy == proxy.number && $0.name == name }
+        return random.happens(0.4) ? first?.id ?? present.id : present.id
+    }
+
+    /// The id of a row that the store does not have; nil where a client cannot name it.
+    private func newID(of name: String) throws -> ItemID? {
+        guard plan.hasIntegerIDs(table(of: name)) else { return try ItemID(name) }
+        return names.contains(name) ? nil : try ItemID("new")
+    }
+
+    /// Inserts a row that the store does not have, or undeletes it.
+    private func absentRow(_ name: String, _ id: ItemID) throws -> Intention {
+        var intended: ValueHistory.Row = [:]
+        if names.contains(name), random.happens(0.4) {
+            return Intention(action: .undelete(id), verb: "undelete", intended: intended)
+        }
+        for column in columns(of: name) {
+            intended[column] = random.happens(0.7) ? value() : ValueHistory.null
+        }
+        var body = ItemBody(id: id, columns: columns(intended))
+        if plan.hasIntegerIDs(table(of: name)) {
+            body.id = nil
+            body.columns["t"] = .string(name)
+        }
+        return Intention(action: .insert(body), verb: "insert", intended: intended)
+    }
+
+    /// Changes a row that the store has.
+    private func change(
+        _ name: String, _ id: ItemID, _ row: ValueHistory.Row, _ rows: [String: Item]
+    ) throws -> Intention {
+        var intended: ValueHistory.Row = [:]
+        let names = columns(of: name)
+        switch random.next(below: 10) {
+        case 0..<6:
+            for _ in 0...random.next(below: 2) {
+                intended[random.pick(names)] = random.happens(0.1) ? ValueHistory.null : value()
+            }
+            return Intention(
+                action: .update(id, columns(intended, withNull: true)), verb: "patch",
+                intended: intended)
+        case 6..<8:
+            // The client's row with one column changed, and sometimes one left out.
+            var whole = row
+            whole[ValueHistory.deleted] = nil
+            let changed = random.pick(names)
+            whole[changed] = value()
+            intended[changed] = whole[changed]
+            let others = names.filter { $0 != changed && whole[$0] != nil }
+            if random.happens(0.3), let left = others.first {
+                whole[left] = nil
+                intended[left] = ValueHistory.null
+            }
+            return Intention(
+                action: .replace(id, columns(whole)), verb: "put", intended: intended)
+        default:
+            intended[ValueHistory.deleted] = "true"
+            let isPatch = random.happens(0.2)
+            return Intention(
+                action: isPatch ? .patch(id, Columns(), deleted: true) : .delete(id),
+                verb: "delete", intended: intended, generation: isPatch ? .datasync : nil)
         }
     }
 
@@ -97,6 +159,122 @@ extension SharedRows {
         return Columns(stored: "{\(text.joined(separator: ","))}")
     }
 
+    // MARK: Conditions
+
+    /// The condition of a write, the row that its client knows, and what the store must do.
+    private struct Condition {
+        var ifMatch: IfMatch
+        var shown: ValueHistory.Row
+        /// Whether the write must be taken or refused; nil where it may be either.
+        var isTaken: Bool?
+        var why = ""
+    }
+
+    /// None, the present version, one that the client holds from a write of its own, the backend's, or that of
+    /// another row.
+    private func condition(
+        for name: String, _ present: Item?, _ row: ValueHistory.Row, at proxy: SharedRowsProxy
+    ) async throws -> Condition {
+        guard let present else { return Condition(ifMatch: .absent, shown: row) }
+        let isPresent = Condition(ifMatch: .versions([present.version]), shown: row)
+        // Beside a read, a page may be applied between the client's read and its write.
+        if isBesideRead { return isPresent }
+        let own = (held[name] ?? []).filter { $0.proxy == proxy.number }
+        switch random.next(below: 20) {
+        case 0..<4: return isPresent
+        case 4..<7:
+            guard let one = own.last else { return isPresent }
+            return judged(one, name, row)
+        case 7:
+            guard let one = own.dropLast().last else { return isPresent }
+            return judged(one, name, row)
+        case 8:
+            let others = held.filter { $0.key != name }.values.joined()
+            guard let other = others.map(\.version).sorted().first else { return isPresent }
+            return Condition(
+                ifMatch: .versions([other]), shown: row, isTaken: false,
+                why: "with the version of another row")
+        default: return Condition(ifMatch: .absent, shown: row)
+        }
+    }
+
+    /// The version of a client's own write stays good while only scripts have changed columns that it did not
+    /// send. It is not good when a column that it sent has another value.
+    private func judged(
+        _ one: HeldVersion, _ name: String, _ row: ValueHistory.Row
+    ) -> Condition {
+        let differing = Set(row.keys).union(one.row.keys).filter { row[$0] != one.row[$0] }
+        let rewritten = differing.filter { row[$0] != one.row[$0].map(plan.stored) }
+        var condition = Condition(ifMatch: .versions([one.version]), shown: one.row)
+        let isUnseen = one.changes == changes[name, default: 0]
+        if !rewritten.isDisjoint(with: one.sent) {
+            condition.isTaken = false
+            condition.why = "with its version from before \(differing.sorted()) changed"
+        } else if isUnseen, differing.isSubset(of: plan.scriptedColumns) {
+            condition.isTaken = true
+            condition.why =
+                "with the version of its own write, after which \(differing.sorted()) changed"
+        }
+        return condition
+    }
+
+    private func judge(_ condition: Condition, _ outcome: WriteOutcome, _ name: String) throws {
+        let isRefused = if case .preconditionFailed = outcome { true } else { false }
+        switch condition.isTaken {
+        case true? where isRefused: fault("\(name): a write was refused \(condition.why)", name)
+        case false? where outcome.isSuccess:
+            fault("\(name): a write was taken \(condition.why)", name)
+        case true?, false?, nil: break
+        }
+    }
+
+    /// Keeps what a client knows after a write was taken.
+    private func remember(
+        _ outcome: WriteOutcome, _ name: String, _ intention: Intention, at proxy: SharedRowsProxy
+    ) {
+        if !names.contains(name) { names.append(name) }
+        // Every other client that holds a version sees this as another's change.
+        changes[name, default: 0] += 1
+        switch outcome {
+        case .inserted(let item, _), .updated(let item, _), .undeleted(let item, _):
+            judge(item, name)
+            held[name, default: []].append(
+                HeldVersion(
+                    proxy: proxy.number, version: item.version, row: ValueHistory.row(item),
+                    sent: Set(intention.intended.keys), changes: changes[name, default: 0]))
+            if plan.hasIntegerIDs(table(of: name)), intention.verb == "insert" {
+                provisional.append((proxy.number, item.id, name))
+            }
+        case .deleted(let item, _):
+            judge(item, name)
+            held[name] = nil
+        case .missing, .gone, .preconditionFailed, .alreadyExists, .unknownWhilePartial,
+            .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy, .failed:
+            break
+        }
+    }
+
+    private func judge(_ item: Item, _ name: String) {
+        let shown = plan.name(of: item, in: table(of: name))
+        if shown != name { fault("a write of \(name) was answered with \(shown)", name) }
+    }
+
+    /// The id in the answer to an insert leads only to its own row, also after the row is gone.
+    func checkProvisionalIDs(_ proxy: SharedRowsProxy) async throws {
+        let rows = try await proxy.rows()
+        for one in provisional where one.proxy == proxy.number {
+            let change = Columns([Columns.Column(random.pick(Self.columns), .string("stray"))])
+            guard rows[one.name] == nil else { continue }
+            let outcome = await proxy.store.submit(
+                LocalWrite(table: table(of: one.name), action: .update(one.id, change)))
+            if outcome.isSuccess {
+                fault("the id \(one.id) of \(one.name), which is gone, leads to another row", one.name)
+            }
+        }
+    }
+
+    // MARK: Other writers
+
     func writeElsewhere() {
         switch random.next(below: 10) {
         case 0: insertElsewhere()
@@ -107,35 +285,43 @@ extension SharedRows {
     }
 
     func insertElsewhere() {
-        let id = "x\(value().filter(\.isNumber))"
-        ids.append(id)
+        let isNote = plan.hasNotes && random.happens(0.3)
+        let name = newName(isNote ? "m" : "x")
+        names.append(name)
         var row: ValueHistory.Row = [:]
-        for name in Self.columns where random.happens(0.7) { row[name] = value() }
+        for name in columns(of: name) where random.happens(0.7) { row[name] = value() }
         var whole = columns(row)
-        whole["id"] = .string(id)
-        send("POST", nil, whole.text)
+        if plan.hasIntegerIDs(table(of: name)) {
+            whole["t"] = .string(name)
+        } else {
+            whole["id"] = .string(name)
+        }
+        send("POST", table(of: name), nil, whole.text)
     }
 
-    private func changeElsewhere(_ method: String, _ change: ValueHistory.Row?) {
-        let live = remote().filter { !$0.value.deleted }.keys.sorted()
+    func changeElsewhere(
+        _ method: String, _ change: ValueHistory.Row?, _ known: String? = nil
+    ) {
+        let live = remote().filter { !$0.value.deleted }
         guard !live.isEmpty else { return insertElsewhere() }
-        let id = random.pick(live)
-        guard let change else { return send(method, id, nil) }
+        let name = known ?? random.pick(live.keys.sorted())
+        guard let item = live[name] else { return }
+        guard let change else { return send(method, table(of: name), item.id, nil) }
         // The third generation replaces whole rows.
         guard plan.flavour == .datasync || plan.flavour == .toolkit else {
-            return send(method, id, columns(change).text)
+            return send(method, table(of: name), item.id, columns(change).text)
         }
-        var row = ValueHistory.row(remote()[id])
+        var row = ValueHistory.row(item)
         row.merge(change) { $1 }
         var whole = columns(row)
-        whole["id"] = .string(id)
-        send("PUT", id, whole.text)
+        whole["id"] = .string(item.id.text)
+        send("PUT", table(of: name), item.id, whole.text)
     }
 
-    private func send(_ method: String, _ id: String?, _ body: String?) {
+    private func send(_ method: String, _ table: TableName, _ id: ItemID?, _ body: String?) {
         let before = remote()
         var request = Request.tables(
-            method, "/tables/todoitem" + (id.map { "/\($0)" } ?? ""), body)
+            method, "/tables/\(table)" + (id.map { "/\($0)" } ?? ""), body)
         if let name = HTTPField.Name("ZUMO-API-VERSION") {
             request.head.headerFields[name] =
                 switch plan.flavour {

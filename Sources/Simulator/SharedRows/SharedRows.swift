@@ -8,6 +8,8 @@ import TablesProtocol
 
 /// One run of clients, other writers and a person who all write the same few rows, drawn from a seed.
 ///
+/// Each row has a name that stays: its id, or, where the backend assigns the ids, the text in its column `t`.
+///
 /// 1. Clients use every verb at one or two proxies. Other writers write at the backend, also while a
 ///    request is in flight. The person takes every kind of decision, some of them about an outdated
 ///    conflict.
@@ -21,18 +23,30 @@ package actor SharedRows {
     let random: SeededRandom
     let clock = ManualClock()
     let backend: TablesBackend
-    let table = Simulation.table
+    /// The first table, and perhaps the one of notes.
+    let tables: [TableName]
     let rootFolder: String
     var proxies: [SharedRowsProxy] = []
+    /// A client of each proxy that keeps the rows of the first table.
+    var clients: [DownstreamClient] = []
     var history = ValueHistory()
     /// The events of the run, newest last.
     var trace: [String] = []
     package private(set) var faults: [String] = []
-    var ids: [String] = []
+    /// The names of all rows.
+    var names: [String] = []
     /// Items whose end state a person or a policy has decided.
     var givenUp: Set<String> = []
     /// The last acknowledged values of each item and column. For a deleted item, only that it is deleted.
     var expected: [String: [String: String]] = [:]
+    /// When each item was last deleted at the backend.
+    private var deletedAt: [String: Duration] = [:]
+    /// The versions that clients hold, by item.
+    var held: [String: [HeldVersion]] = [:]
+    /// How often each item was changed by another than a client that holds a version.
+    var changes: [String: Int] = [:]
+    /// The ids that clients got for rows of a backend which assigns the ids.
+    var provisional: [(proxy: Int, id: ItemID, name: String)] = []
     /// Conflicts as the person saw them earlier.
     var earlierConflicts: [(proxy: Int, detail: ConflictDetail)] = []
     private var counter = 0
@@ -45,25 +59,23 @@ package actor SharedRows {
     var isBesideRead = false
 
     static let columns = ["a", "b", "c", "o"]
-    /// The prefix of the ids that clients of the proxies make.
-    static let madeHere = "i"
+    static let notes: TableName = {
+        guard let name = TableName("notes") else { preconditionFailure("a name of letters") }
+        return name
+    }()
 
     package init(_ plan: SharedRowsPlan) throws {
         self.plan = plan
         random = SeededRandom(plan.seed)
+        tables = [Simulation.table] + (plan.hasNotes ? [Self.notes] : [])
         let memory = "/dev/shm"
         let root = FileManager.default.isWritableFile(atPath: memory) ? memory : "/tmp"
         rootFolder = root + "/understudy-shared-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: rootFolder, withIntermediateDirectories: true)
-        var options = BackendOptions(flavour: plan.flavour)
-        options.tables = [table: TableOptions(softDelete: plan.deletesSoftly)]
-        // A counter would start again for a row that was deleted hard, and give another row the same
-        // version.
-        options.versions = .random
         let clock = clock
         backend = try TablesBackend(
-            options: options,
+            options: plan.backendOptions(tables),
             clock: {
                 clock.advance(by: .milliseconds(1))
                 return clock.now()
@@ -77,8 +89,9 @@ package actor SharedRows {
         defer { try? FileManager.default.removeItem(atPath: rootFolder) }
         for number in 0..<plan.proxies {
             proxies.append(try await proxy(number, bug))
+            clients.append(DownstreamClient(random.pick(DownstreamClient.Kind.allCases)))
         }
-        for _ in 0..<3 { insertElsewhere() }
+        for _ in 0..<(plan.habits.contains(.movingRows) ? 14 : 3) { insertElsewhere() }
         if random.happens(0.3) { try await refuseFirstPulls() }
         for proxy in proxies where random.happens(0.5) { changeFaultPlan(of: proxy) }
         for _ in 0..<steps where faults.isEmpty { try await step(random.pick(proxies)) }
@@ -90,64 +103,96 @@ package actor SharedRows {
     private func proxy(_ number: Int, _ bug: ProductBug?) async throws -> SharedRowsProxy {
         let transport = SharedRowsTransport(
             InProcessTransport(backend), random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)),
-            faults: plan.faults
-        ) { [weak self] request, send throws(TransportError) in
+            clock: clock, faults: plan.faults
+        ) { [weak self] sent, send throws(TransportError) in
             guard let self else { return try await send() }
-            return try await self.around(request, of: number, send)
+            return try await self.around(sent, of: number, send)
         }
         let proxy = try SharedRowsProxy(
-            number, rootFolder: rootFolder, transport: transport, clock: clock,
-            ids: SeededRandom(plan.seed &+ 20 &+ UInt64(number)), bug: bug)
+            number, plan, tables, rootFolder: rootFolder, transport: transport, clock: clock,
+            bug: bug)
         let plan = plan
-        _ = try await proxy.store.updateTable(table) { settings in
-            settings.conflictPolicy = plan.conflictPolicy
-            settings.unconditionalPolicy = plan.unconditionalPolicy
-            settings.preservesHistory = plan.preservesHistory
+        let declaresIDs = random.happens(0.7)
+        for table in tables {
+            _ = try await proxy.store.updateTable(table) { settings in
+                settings.conflictPolicy = plan.conflictPolicy
+                settings.unconditionalPolicy = plan.unconditionalPolicy
+                settings.preservesHistory = plan.preservesHistory
+                if plan.hasIntegerIDs(table), declaresIDs { settings.idKind = .integer }
+            }
         }
         return proxy
     }
 
     // MARK: The backend
 
+    /// All rows at the backend by name, tombstones too.
     func remote() -> [String: Item] {
-        let items = (try? backend.items(in: table)) ?? []
-        return Dictionary(items.map { ($0.id.text, $0) }) { $1 }
+        var rows: [String: Item] = [:]
+        for table in tables {
+            for item in (try? backend.items(in: table)) ?? [] {
+                let name = plan.name(of: item, in: table)
+                if let other = rows.updateValue(item, forKey: name) {
+                    fault("\(name) is at the backend twice: \(other.id) and \(item.id)", name)
+                }
+            }
+        }
+        return rows
     }
 
+    /// The table of a row.
+    func table(of name: String) -> TableName {
+        name.hasPrefix("n") || name.hasPrefix("m") ? Self.notes : Simulation.table
+    }
+
+    /// Whether a client of a proxy inserted a row first, rather than another writer.
+    func isMadeHere(_ name: String) -> Bool { name.hasPrefix("i") || name.hasPrefix("n") }
+
     /// Sends a request and records what it changed. Other writers may act while it is in flight.
+    ///
+    /// Where rows have no version, no other writer acts between the read of a row and its write: nothing could
+    /// protect that moment.
     private func around(
-        _ request: Request, of proxy: Int,
+        _ sent: SharedRowsTransport.Sent, of proxy: Int,
         _ send: @Sendable () async throws(TransportError) -> Response
     ) async throws(TransportError) -> Response {
+        let request = sent.request
+        let path = request.head.path ?? ""
         let isRead = request.head.method == .get
-        await interfere(besideRead: isRead)
+        let isPage = isRead && request.isPage
+        if isPage || plan.hasVersions { await interfere(besideRead: isRead, isPage: isPage) }
         guard !isRead else {
             let response = try await send()
-            await interfere(besideRead: true)
+            if isPage || plan.hasVersions { await interfere(besideRead: true, isPage: isPage) }
             return response
         }
         let before = remote()
         note(
-            "p\(proxy) sends \(request.head.method.rawValue) \(request.head.path ?? "") "
+            "p\(proxy) sends \(request.head.method.rawValue) \(path) "
                 + "\(String(decoding: request.body, as: UTF8.self)) \(request.head.headerFields[.ifMatch] ?? "")"
         )
         let response = try await send()
+        if response.head.status.code >= 400 {
+            note("p\(proxy) got \(response.head.status.code) for \(path) \(request.opID)")
+        }
         recordChanges(
-            since: before, by: proxy,
-            what: "\(request.head.method.rawValue) \(request.head.path ?? "")")
-        await interfere(besideRead: false)
+            since: before, by: proxy, what: "\(request.head.method.rawValue) \(path)",
+            sentAt: sent.at)
+        await interfere(besideRead: false, isPage: false)
         return response
     }
 
-    private func interfere(besideRead: Bool) async {
-        guard !isInterfering, random.happens(0.25), faults.isEmpty else { return }
+    private func interfere(besideRead: Bool, isPage: Bool) async {
+        let often = isPage && plan.habits.contains(.movingRows)
+        guard !isInterfering, random.happens(often ? 0.7 : 0.25), faults.isEmpty else { return }
         (isInterfering, isBesideRead) = (true, besideRead)
         defer { (isInterfering, isBesideRead) = (false, false) }
         do {
             switch random.next(below: 8) {
             case 0..<4: writeElsewhere()
-            case 4..<6: try await writeHere(random.pick(proxies))
-            default: try await actAsPerson(random.pick(proxies))
+            case 4..<6 where !often: try await writeHere(random.pick(proxies))
+            case 6 where !often: try await actAsPerson(random.pick(proxies))
+            default: writeElsewhere()
             }
         } catch {
             fault("a step failed: \(error)")
@@ -155,16 +200,25 @@ package actor SharedRows {
     }
 
     /// Compares all rows with those before and records the changes.
-    func recordChanges(since before: [String: Item], by side: Int, what: String) {
+    /// - Parameter sentAt: when the request was sent, which may have come late or twice.
+    func recordChanges(
+        since before: [String: Item], by side: Int, what: String, sentAt: Duration? = nil
+    ) {
         let after = remote()
         for id in Set(before.keys).union(after.keys).sorted() {
             let (old, new) = (ValueHistory.row(before[id]), ValueHistory.row(after[id]))
             if old == new { continue }
             note("\(side < 0 ? "others" : "p\(side)") \(what): \(id) \(old) -> \(new)")
+            if side < 0 { changes[id, default: 0] += 1 }
             let found = history.recordChange(
                 id, from: old, to: new, by: side, policyWins: plan.letsLocalWin,
-                policyRepeats: plan.repeatsLocal)
+                policyRepeats: plan.repeatsLocal, scripted: plan.scriptedColumns)
             for text in found { fault(text, id) }
+            if new[ValueHistory.deleted] == "true" { deletedAt[id] = clock.uptime() }
+            let isRevived = before[id]?.deleted == true && new[ValueHistory.deleted] == "false"
+            if isRevived, let sentAt, let last = deletedAt[id], sentAt < last {
+                fault("\(id) was deleted again, and an undelete that came late revived it", id)
+            }
             if side < 0 { stopExpecting(id, old, new) }
         }
     }
@@ -183,47 +237,20 @@ package actor SharedRows {
     func fault(_ text: String, _ id: String? = nil) {
         let about = trace.filter { line in id.map { line.contains($0) } ?? true }
         faults.append(
-            "seed \(plan.seed) (\(plan.flavour), \(plan.conflictPolicy), \(plan.unconditionalPolicy)): \(text)\n    "
+            "seed \(plan.seed) (\(plan)): \(text)\n    "
                 + about.suffix(20).joined(separator: "\n    "))
     }
 
+    /// A value that no writer has written before.
     func value() -> String {
         counter += 1
-        return "\"v\(counter)\""
-    }
-}
-
-/// One proxy of such a run.
-final class SharedRowsProxy: Sendable {
-    let number: Int
-    let store: Store
-    let engine: SyncEngine
-    let transport: SharedRowsTransport
-
-    init(
-        _ number: Int, rootFolder: String, transport: SharedRowsTransport, clock: ManualClock,
-        ids: SeededRandom, bug: ProductBug?
-    ) throws {
-        self.number = number
-        self.transport = transport
-        store = try Store(
-            at: "\(rootFolder)/\(number).sqlite", identity: "anonymous", clock: clock, ids: ids,
-            workers: 1)
-        #if DEBUG
-            store.plant(bug)
-        #endif
-        var log = Logger(label: "simulation")
-        log.logLevel = .critical
-        engine = SyncEngine(
-            store: store, transport: transport,
-            backend: BackendConfiguration(address: Simulation.address),
-            settings: SyncSettings(
-                triggers: [.manual], parallelism: 1, tables: [Simulation.table], pageRows: 60),
-            clock: clock, random: ids, log: log)
+        let spaces = plan.habits.contains(.scripts) && random.happens(0.3) ? " " : ""
+        return "\"\(spaces)v\(counter)\(spaces)\""
     }
 
-    /// The rows that are not deleted.
-    func rows() async throws -> [String: Item] {
-        try await store.contents(of: Simulation.table).rows
+    /// A name for a new row.
+    func newName(_ prefix: String) -> String {
+        counter += 1
+        return "\(prefix)\(counter)"
     }
 }

@@ -1,8 +1,9 @@
 package import Backend
 package import SyncCore
+import TablesProtocol
 
 /// The parameters of a run of shared rows.
-package struct SharedRowsPlan: Sendable {
+package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     /// The seed of all random choices.
     package var seed: UInt64
     /// The flavour of the backend.
@@ -15,19 +16,22 @@ package struct SharedRowsPlan: Sendable {
     package var unconditionalPolicy: ConflictPolicy
     /// Whether an update that is due is sent before the delete that follows it.
     package var preservesHistory: Bool
-    /// Whether the table deletes softly.
+    /// Whether the tables delete softly.
     package var deletesSoftly: Bool
+    /// The habits of the backend.
+    package var habits: Set<BackendHabit>
     /// The probability that the person decides later about an older version of a conflict.
     package var decidesLater = 0.3
     /// The faults of requests.
     var faults = SharedRowsTransport.Fault.allCases
 
-    /// The plan of a seed: every flavour and policy, one or two proxies.
+    /// The plan of a seed: every flavour, policy and habit, one or two proxies.
     /// - Parameter bug: a planted bug that shows only with some settings gets these settings.
     package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
-        flavour = random.pick(Plan.flavours)
+        habits = BackendHabit.drawn(random)
+        flavour = random.pick(BackendHabit.flavours(habits))
         proxies = random.happens(0.4) ? 2 : 1
         let asks = random.happens(0.6)
         conflictPolicy = asks ? .ask : random.pick(ConflictPolicy.allCases)
@@ -41,6 +45,61 @@ package struct SharedRowsPlan: Sendable {
         case .signInForgetsRequest: faults = [.failsAfter, .requiresSignIn]
         default: break
         }
+        // What comes twice or late changes a row that has no version again, and a backend that assigns the ids
+        // inserts it again: no client could prevent that.
+        if !hasVersions || habits.contains(.integerIDs) {
+            faults.removeAll { $0 == .sentTwice || $0 == .arrivesLate }
+        }
+    }
+
+    /// Whether rows have a version. A first generation table with integer ids has none.
+    var hasVersions: Bool {
+        !habits.contains(.noVersions)
+            && !(habits.contains(.integerIDs) && flavour == .mobileServices)
+    }
+
+    /// Whether there is a second table.
+    var hasNotes: Bool { !habits.isDisjoint(with: [.foreignKey, .failingTable]) }
+
+    /// Whether the backend assigns the ids of a table.
+    func hasIntegerIDs(_ table: TableName) -> Bool {
+        habits.contains(.integerIDs) && table == Simulation.table
+    }
+
+    /// The name of a row, which stays when its id changes.
+    func name(of item: Item, in table: TableName) -> String {
+        guard hasIntegerIDs(table) else { return item.id.text }
+        return item.columns["t"]?.string ?? item.id.text
+    }
+
+    /// The most rows in a page that a proxy requests.
+    var pageRows: Int { habits.contains(.movingRows) ? 5 : 60 }
+
+    /// The columns that no client changes: the name, and what the backend's scripts set.
+    var scriptedColumns: Set<String> {
+        habits.contains(.scripts) ? ["t", "owner", "changes"] : ["t"]
+    }
+
+    /// A value of a client as the backend stores it.
+    func stored(_ value: String) -> String {
+        habits.contains(.scripts)
+            ? value.replacing("\" ", with: "\"").replacing(" \"", with: "\"") : value
+    }
+
+    /// The backend's options.
+    func backendOptions(_ tables: [TableName]) -> BackendOptions {
+        var options = BackendOptions(flavour: flavour)
+        for table in tables {
+            var one = TableOptions(softDelete: deletesSoftly)
+            if hasIntegerIDs(table) { one.idKind = .integer }
+            if habits.contains(.scripts) { one.scripts = Set(TableOptions.Script.allCases) }
+            options.tables[table] = one
+        }
+        if habits.contains(.shortPages) { options.pageRows = 4 }
+        // A counter would start again for a row that was deleted hard, and give another row the same
+        // version.
+        options.versions = .random
+        return options
     }
 
     /// Whether a policy resends an operation that may have taken effect.
@@ -49,5 +108,14 @@ package struct SharedRowsPlan: Sendable {
     /// Whether a policy lets the local change win over a value that its client has not seen.
     var letsLocalWin: Bool {
         conflictPolicy == .client || conflictPolicy == .merge || unconditionalPolicy == .client
+    }
+}
+
+extension SharedRowsPlan {
+    package var description: String {
+        let words = habits.map(\.rawValue).sorted().joined(separator: "+")
+        return "\(flavour), \(conflictPolicy), \(unconditionalPolicy), "
+            + "\(deletesSoftly ? "soft" : "hard")\(preservesHistory ? ", history" : "")"
+            + (words.isEmpty ? "" : ", \(words)")
     }
 }

@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Synchronization
+import TablesProtocol
 
 /// The connection from one proxy to the backend of a run of shared rows, with injected faults. `around` is
 /// called for each request.
@@ -19,8 +20,10 @@ final class SharedRowsTransport: HTTPTransport {
         var faultRate = 0.0
         /// Lists ignore their filter.
         var ignoresFilters = false
-        /// The table does not exist.
+        /// The tables do not exist.
         var hasNoTable = false
+        /// The table that answers each request with a status, and its Retry-After.
+        var failing: (table: TableName, status: Int, retryAfter: String?)?
         /// Every first page contains a row that cannot be applied.
         var hasUnusableRow = false
         /// Pages are refused, but not a list of any rows.
@@ -31,23 +34,46 @@ final class SharedRowsTransport: HTTPTransport {
         var strayLists = 0
     }
 
+    /// The requests that were counted.
+    struct Counts {
+        /// Writes.
+        var writes = 0
+        /// All requests to the table that fails.
+        var failing = 0
+    }
+
     private let base: any HTTPTransport
     private let random: SeededRandom
     private let faults: [Fault]
+    private let clock: ManualClock
     private let state = Mutex(FaultPlan())
-    private let late = Mutex<[Request]>([])
+    private let counted = Mutex(Counts())
+    private let late = Mutex<[Sent]>([])
+
+    /// A request and the time at which the proxy sent it.
+    struct Sent: Sendable {
+        var request: Request
+        var at: Duration
+    }
+
     /// Called for each request, and sends it.
-    let around:
-        @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
-            async throws(TransportError) -> Response
+    typealias Around =
+        @Sendable (Sent, @Sendable () async throws(TransportError) -> Response)
+        async throws(TransportError) -> Response
+    let around: Around
 
     init(
-        _ base: any HTTPTransport, random: SeededRandom, faults: [Fault],
-        around:
-            @escaping @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
-            async throws(TransportError) -> Response
+        _ base: any HTTPTransport, random: SeededRandom, clock: ManualClock, faults: [Fault],
+        around: @escaping Around
     ) {
-        (self.base, self.random, self.faults, self.around) = (base, random, faults, around)
+        (self.base, self.random, self.clock) = (base, random, clock)
+        (self.faults, self.around) = (faults, around)
+    }
+
+    /// The requests since the counts were set to zero.
+    var counts: Counts {
+        get { counted.withLock { $0 } }
+        set { counted.withLock { $0 = newValue } }
     }
 
     var faultPlan: FaultPlan {
@@ -58,10 +84,17 @@ final class SharedRowsTransport: HTTPTransport {
     func send(_ request: Request) async throws(TransportError) -> Response {
         let plan = faultPlan
         try await deliverLate()
-        let path = request.head.path ?? ""
-        let isList = request.head.method == .get && !path.contains("/todoitem/")
+        let isList = request.isList
+        let sent = Sent(request: request, at: clock.uptime())
+        if request.head.method != .get { counted.withLock { $0.writes += 1 } }
+        if let failing = plan.failing, request.table == failing.table.text {
+            counted.withLock { $0.failing += 1 }
+            var answer = Self.answer(failing.status, "{}")
+            answer.head.headerFields[.retryAfter] = failing.retryAfter
+            return answer
+        }
         if plan.hasNoTable { return Self.answer(404, #"{"error":"no such table"}"#) }
-        if isList, plan.refusesPages, path.contains("$orderby") {
+        if request.isPage, plan.refusesPages {
             return Self.answer(403, #"{"error":"not you"}"#)
         }
         if !isList, plan.hidesRows, request.head.method == .get {
@@ -80,13 +113,13 @@ final class SharedRowsTransport: HTTPTransport {
         case .requiresSignIn: return Self.answer(401, "{}")
         case .answerLost, .failsAfter, .sentTwice, .arrivesLate, nil: break
         }
-        if isList { return try await list(request, plan) }
+        if isList { return try await list(sent, plan) }
         if fault == .arrivesLate {
-            late.withLock { $0.append(request) }
+            late.withLock { $0.append(sent) }
             throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
         }
-        if fault == .sentTwice { _ = try await pass(request) }
-        let response = try await pass(request)
+        if fault == .sentTwice { _ = try await pass(sent) }
+        let response = try await pass(sent)
         switch fault {
         case .answerLost:
             throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
@@ -98,24 +131,25 @@ final class SharedRowsTransport: HTTPTransport {
     /// Writes that are late may arrive now.
     private func deliverLate() async throws(TransportError) {
         let requests = late.withLock { late in
-            guard !late.isEmpty, random.happens(0.3) else { return [Request]() }
+            guard !late.isEmpty, random.happens(0.3) else { return [Sent]() }
             defer { late = [] }
             return late
         }
         for request in requests { _ = try await pass(request) }
     }
 
-    private func pass(_ request: Request) async throws(TransportError) -> Response {
+    private func pass(_ sent: Sent) async throws(TransportError) -> Response {
         let base = base
-        return try await around(request) { @Sendable () async throws(TransportError) in
-            try await base.send(request)
+        return try await around(sent) { @Sendable () async throws(TransportError) in
+            try await base.send(sent.request)
         }
     }
 
     private func list(
-        _ request: Request, _ plan: FaultPlan
+        _ sent: Sent, _ plan: FaultPlan
     ) async throws(TransportError) -> Response {
-        var request = request
+        var sent = sent
+        var request = sent.request
         let path = request.head.path ?? ""
         if plan.ignoresFilters, path.contains("id%20eq"), let mark = path.firstIndex(of: "?") {
             // Other rows, deleted ones too, but usually not the one that was requested.
@@ -123,10 +157,11 @@ final class SharedRowsTransport: HTTPTransport {
                 path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
                 + (path.contains("__systemproperties") ? "&__systemproperties=*" : "")
         }
-        let response = try await pass(request)
+        sent.request = request
+        let response = try await pass(sent)
         // An old row, which is at the beginning of a list that begins with the oldest.
         let isBeginning = !path.contains("$skip") && !path.contains("pdatedAt%20g")
-        guard plan.hasUnusableRow, path.contains("$orderby"), isBeginning,
+        guard plan.hasUnusableRow, request.isPage, isBeginning,
             let bytes = response.bytes,
             let bracket = bytes.firstIndex(of: UInt8(ascii: "["))
         else { return response }
@@ -142,4 +177,27 @@ final class SharedRowsTransport: HTTPTransport {
             status: .init(code: status), headerFields: [.contentType: "application/json"],
             body: Array(body.utf8))
     }
+}
+
+extension Request {
+    /// The segments of the path: `tables`, the table and perhaps an item.
+    private var segments: [Substring] {
+        let path = head.path ?? ""
+        return path[..<(path.firstIndex(of: "?") ?? path.endIndex)].split(separator: "/")
+    }
+
+    /// The table.
+    var table: String { segments.dropFirst().first.map(String.init) ?? "" }
+
+    /// Whether it asks for a list.
+    var isList: Bool { head.method == .get && segments.count == 2 }
+
+    /// Whether it asks for a page of a pull, rather than for one row or a proof.
+    var isPage: Bool {
+        isList && !(head.path ?? "").contains("id%20eq") && !(head.path ?? "").contains("$top=1&")
+            && !(head.path ?? "").hasSuffix("$top=1")
+    }
+
+    /// The id of the operation that it is sent for.
+    var opID: String { HTTPField.Name("Idempotency-Key").flatMap { head.headerFields[$0] } ?? "" }
 }

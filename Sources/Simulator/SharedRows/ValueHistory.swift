@@ -78,14 +78,15 @@ struct ValueHistory {
     /// - Parameters:
     ///   - policyWins: whether the table's policy lets a local change win.
     ///   - policyRepeats: whether the policy also resends a change whose outcome is unknown.
+    ///   - scripted: the columns that the backend sets itself.
     /// - Returns: the violations of the rule, one sentence each.
     mutating func recordChange(
         _ id: String, from old: Row, to new: Row, by side: Int, policyWins: Bool,
-        policyRepeats: Bool
+        policyRepeats: Bool, scripted: Set<String> = []
     ) -> [String] {
         clock += 1
         var faults: [String] = []
-        let names = Set(old.keys).union(new.keys).sorted()
+        let names = Set(old.keys).union(new.keys).subtracting(scripted).sorted()
         let wasDeleted = old[Self.deleted] == "true"
         let isDeletion = new[Self.deleted] == "true"
         for name in names where name == Self.deleted || !isDeletion {

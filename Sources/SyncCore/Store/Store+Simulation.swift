@@ -4,6 +4,17 @@ package import TablesProtocol
 /// What the simulator asks of a store beyond what the program asks: to see all that has to hold together
 /// at one moment, and to bring about by a call what otherwise comes with time or with a disk.
 extension Store {
+    /// One row, and what the store knows of the backend's.
+    package struct StoredRow: Sendable {
+        /// The row as clients see it.
+        package var item: Item
+        /// The backend's own texts; nil where it has no such row or did not say.
+        package var serverVersion: String?
+        package var serverUpdatedAt: String?
+        /// Whether an operation of the item is open.
+        package var isPending: Bool
+    }
+
     /// A store at one moment.
     package struct Contents: Sendable {
         /// The account of every write.
@@ -21,19 +32,39 @@ extension Store {
                 OperationFilter(states: OperationState.open), after: 0,
                 limit: StoreLimits.contentsOperations
             ).items.map { $0.summary(identity: transaction.identity) }
-            let ledger = try transaction.ledger.read()
-            guard let record = try transaction.tables.table(table) else {
-                return Contents(ledger: ledger, open: open, rows: [:])
-            }
-            let items = try transaction.all(
-                """
-                SELECT \(StatementRow.itemColumns) FROM items
-                WHERE table_id = ? AND deleted = 0
-                """, [record.id]
-            ) { $0.item(record.idKind) }
-            let rows = items.map { ($0.id.text, $0) }
+            let rows = try Self.rows(of: table, transaction, where: "deleted = 0")
+                .map { ($0.item.id.text, $0.item) }
             return Contents(
-                ledger: ledger, open: open, rows: Dictionary(uniqueKeysWithValues: rows))
+                ledger: try transaction.ledger.read(), open: open,
+                rows: Dictionary(uniqueKeysWithValues: rows))
+        }
+    }
+
+    /// Every row of some tables, tombstones too, in one transaction.
+    package func rows(
+        of tables: [TableName]
+    ) async throws(StoreError) -> [TableName: [StoredRow]] {
+        try await read { transaction in
+            var rows: [TableName: [StoredRow]] = [:]
+            for table in tables { rows[table] = try Self.rows(of: table, transaction) }
+            return rows
+        }
+    }
+
+    private static func rows(
+        of table: TableName, _ transaction: Transaction, where condition: String = "true"
+    ) throws -> [StoredRow] {
+        guard let record = try transaction.tables.table(table) else { return [] }
+        let places = StatementRow.itemColumnCount
+        return try transaction.all(
+            """
+            SELECT \(StatementRow.itemColumns), server_version, server_updated_at, pending
+            FROM items WHERE table_id = ? AND \(condition)
+            """, [record.id]
+        ) { row in
+            StoredRow(
+                item: row.item(record.idKind), serverVersion: row[places],
+                serverUpdatedAt: row[places + 1], isPending: (row[places + 2] as Int64?) != nil)
         }
     }
 
