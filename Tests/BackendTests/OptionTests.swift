@@ -32,6 +32,28 @@ import Testing
         #expect(try Client(options).send("GET", "/tables/todo").status == 400)
     }
 
+    @Test(arguments: [BackendFlavour.mobileServices, .mobileApps, .node, .dotnet])
+    func `scripts set an owner, count changes and trim texts`(flavour: BackendFlavour) throws {
+        var options = BackendOptions(flavour: flavour)
+        let name = try #require(TableName("todo"))
+        options.tables[name] = TableOptions(scripts: Set(TableOptions.Script.allCases))
+        let client = try Client(options, fields: Client.fields(of: flavour))
+        let made = try client.send("POST", "/tables/todo", #"{"id":"a","text":" x y "}"#)
+        #expect(made.json["text"]?.string == "x y")
+        #expect(made.json["owner"]?.string == "the script")
+        #expect(made.json["changes"]?.integer == 1)
+        let changed = try client.send("PATCH", "/tables/todo/a", #"{"text":" z"}"#)
+        #expect(changed.json["text"]?.string == "z")
+        #expect(changed.json["changes"]?.integer == 2)
+        let stored = try #require(try backendRows(client, name).first)
+        #expect(stored.columns["owner"]?.string == "the script")
+        #expect(stored.columns["changes"]?.value.integer == 2)
+    }
+
+    private func backendRows(_ client: Client, _ name: TableName) throws -> [Item] {
+        try client.backend.items(in: name)
+    }
+
     /// How stamps move, and the `updatedAt` of three inserts while the clock stands still.
     static let stamps: [(BackendOptions.Stamps, [String?])] = [
         (.increasing, ["08:00:00.123Z", "08:00:00.124Z", "08:00:00.125Z"]),

@@ -36,7 +36,7 @@ extension SharedRows {
     /// Syncs, and checks that a push which the backend accepted unchanged is invisible to clients.
     private func sync(_ proxy: SharedRowsProxy) async throws {
         note("p\(proxy.number) sync")
-        let (before, begin) = (try await proxy.rows(), trace.count)
+        let (before, begin, time) = (try await proxy.rows(), trace.count, clock.uptime())
         let run = random.happens(0.5) ? await proxy.engine.push() : await proxy.engine.sync()
         for (id, item) in try await proxy.rows() {
             // A row that the backend gave an id is another one to clients.
@@ -52,6 +52,7 @@ extension SharedRows {
             }
         }
         try await checkConflicts(proxy)
+        try await checkRefusals(proxy, since: time)
         if random.happens(0.2) { try await compareClient(proxy) }
         if plan.hasIntegerIDs(tables[0]), random.happens(0.3) {
             try await checkProvisionalIDs(proxy)
@@ -121,10 +122,14 @@ extension SharedRows {
         isInterfering = false
         let remote = remote()
         if let name = written[other], remote[name] == nil {
-            fault("\(name) of \(other) is not sent while \(failing) fails: \(last?.reason ?? "")", name)
+            fault(
+                "\(name) of \(other) is not sent while \(failing) fails: \(last?.reason ?? "")",
+                name)
         }
         if let pull = last?.pull.first(where: { $0.table == other.text }) {
-            if let error = pull.error { fault("\(other) is not pulled while \(failing) fails: \(error)") }
+            if let error = pull.error {
+                fault("\(other) is not pulled while \(failing) fails: \(error)")
+            }
         } else {
             fault("\(other) is not pulled while \(failing) fails: \(last?.state.rawValue ?? "")")
         }

@@ -42,7 +42,7 @@ extension SharedRows {
         guard let id = try present.map({ knownID(of: name, $0, at: proxy) }) ?? newID(of: name)
         else { return }
         let row = ValueHistory.row(present)
-        var intention = try present == nil ? absentRow(name, id) : change(name, id, row, rows)
+        var intention = try present == nil ? absentRow(name, id, rows) : change(name, id, row, rows)
         // A change of a row also intends that the row exists.
         let deleted = intention.intended[ValueHistory.deleted] ?? "false"
         intention.intended[ValueHistory.deleted] = deleted
@@ -61,6 +61,12 @@ extension SharedRows {
         remember(outcome, name, intention, at: proxy)
         history.recordShown(condition.shown, of: name, to: proxy.number, columns: columns(of: name))
         intend(intention.intended, name, by: proxy.number)
+        if let parent = intention.intended["p"], parent != ValueHistory.null {
+            let text = parent.filter { $0 != "\"" }
+            let isHere = isMadeHere(text) && rows[text] != nil && provenance[text] == proxy.number
+            referred[name] = (text, isHere)
+        }
+        if intention.verb == "insert" { provenance[name] = proxy.number }
         let acknowledged =
             intention.verb == "undelete"
             ? ValueHistory.row(try await proxy.rows()[name]) : intention.intended
@@ -75,7 +81,26 @@ extension SharedRows {
     }
 
     /// The columns that clients write.
-    func columns(of name: String) -> [String] { Self.columns }
+    func columns(of name: String) -> [String] {
+        let isNote = table(of: name) == Self.notes
+        if isNote, plan.habits.contains(.foreignKey) { return Self.columns + ["p"] }
+        return !isNote && plan.habits.contains(.uniqueColumn) ? Self.columns + ["u"] : Self.columns
+    }
+
+    /// A new value of a column. Of a unique one sometimes another row's, of one that names a row often such a
+    /// row's id.
+    private func value(_ column: String, of name: String, among rows: [String: Item]) -> String {
+        let others = rows.filter { $0.key != name && !$0.value.deleted }
+        switch column {
+        case "u" where random.happens(0.4):
+            let taken = others.values.compactMap { $0.columns["u"]?.text }.sorted()
+            return taken.isEmpty ? value() : random.pick(taken)
+        case "p":
+            let parents = others.keys.filter { table(of: $0) != Self.notes }.sorted()
+            return parents.isEmpty ? ValueHistory.null : "\"\(random.pick(parents))\""
+        default: return value()
+        }
+    }
 
     /// Records what a side intends, as it sent it and as the backend stores it.
     func intend(_ row: ValueHistory.Row, _ name: String, by side: Int) {
@@ -97,13 +122,16 @@ extension SharedRows {
     }
 
     /// Inserts a row that the store does not have, or undeletes it.
-    private func absentRow(_ name: String, _ id: ItemID) throws -> Intention {
+    private func absentRow(
+        _ name: String, _ id: ItemID, _ rows: [String: Item]
+    ) throws -> Intention {
         var intended: ValueHistory.Row = [:]
         if names.contains(name), random.happens(0.4) {
             return Intention(action: .undelete(id), verb: "undelete", intended: intended)
         }
         for column in columns(of: name) {
-            intended[column] = random.happens(0.7) ? value() : ValueHistory.null
+            intended[column] =
+                random.happens(0.7) ? value(column, of: name, among: rows) : ValueHistory.null
         }
         var body = ItemBody(id: id, columns: columns(intended))
         if plan.hasIntegerIDs(table(of: name)) {
@@ -122,7 +150,10 @@ extension SharedRows {
         switch random.next(below: 10) {
         case 0..<6:
             for _ in 0...random.next(below: 2) {
-                intended[random.pick(names)] = random.happens(0.1) ? ValueHistory.null : value()
+                let column = random.pick(names)
+                intended[column] =
+                    random.happens(0.1)
+                    ? ValueHistory.null : value(column, of: name, among: rows)
             }
             return Intention(
                 action: .update(id, columns(intended, withNull: true)), verb: "patch",
@@ -132,7 +163,7 @@ extension SharedRows {
             var whole = row
             whole[ValueHistory.deleted] = nil
             let changed = random.pick(names)
-            whole[changed] = value()
+            whole[changed] = value(changed, of: name, among: rows)
             intended[changed] = whole[changed]
             let others = names.filter { $0 != changed && whole[$0] != nil }
             if random.happens(0.3), let left = others.first {
@@ -268,7 +299,9 @@ extension SharedRows {
             let outcome = await proxy.store.submit(
                 LocalWrite(table: table(of: one.name), action: .update(one.id, change)))
             if outcome.isSuccess {
-                fault("the id \(one.id) of \(one.name), which is gone, leads to another row", one.name)
+                fault(
+                    "the id \(one.id) of \(one.name), which is gone, leads to another row", one.name
+                )
             }
         }
     }
@@ -278,9 +311,8 @@ extension SharedRows {
     func writeElsewhere() {
         switch random.next(below: 10) {
         case 0: insertElsewhere()
-        case 1: changeElsewhere("DELETE", nil)
-        default:
-            changeElsewhere("PATCH", [random.pick(Self.columns): value()])
+        case 1: changeElsewhere("DELETE")
+        default: changeElsewhere("PATCH")
         }
     }
 
@@ -289,7 +321,9 @@ extension SharedRows {
         let name = newName(isNote ? "m" : "x")
         names.append(name)
         var row: ValueHistory.Row = [:]
-        for name in columns(of: name) where random.happens(0.7) { row[name] = value() }
+        for column in columns(of: name) where random.happens(0.7) {
+            row[column] = value(column, of: name, among: remote())
+        }
         var whole = columns(row)
         if plan.hasIntegerIDs(table(of: name)) {
             whole["t"] = .string(name)
@@ -299,17 +333,18 @@ extension SharedRows {
         send("POST", table(of: name), nil, whole.text)
     }
 
-    func changeElsewhere(
-        _ method: String, _ change: ValueHistory.Row?, _ known: String? = nil
-    ) {
+    /// Another writer changes a column of a row, or deletes it.
+    func changeElsewhere(_ method: String, _ known: String? = nil) {
         let live = remote().filter { !$0.value.deleted }
         guard !live.isEmpty else { return insertElsewhere() }
         let name = known ?? random.pick(live.keys.sorted())
         guard let item = live[name] else { return }
-        guard let change else { return send(method, table(of: name), item.id, nil) }
+        if method == "DELETE" { return send(method, table(of: name), item.id, nil) }
+        let column = random.pick(columns(of: name))
+        let change = [column: value(column, of: name, among: live)]
         // The third generation replaces whole rows.
         guard plan.flavour == .datasync || plan.flavour == .toolkit else {
-            return send(method, table(of: name), item.id, columns(change).text)
+            return send(method, table(of: name), item.id, columns(change, withNull: true).text)
         }
         var row = ValueHistory.row(item)
         row.merge(change) { $1 }

@@ -6,6 +6,18 @@ import Logging
 package import SyncCore
 import TablesProtocol
 
+/// What the backend said about an operation.
+struct BackendAnswer {
+    /// The name of the row.
+    var name: String
+    var at: Duration
+    /// Whether it refused the operation for another reason than the row's version or presence.
+    var isRefusal = false
+    var sentence: String?
+    /// The row that the operation's row names.
+    var parent: String?
+}
+
 /// One run of clients, other writers and a person who all write the same few rows, drawn from a seed.
 ///
 /// Each row has a name that stays: its id, or, where the backend assigns the ids, the text in its column `t`.
@@ -39,6 +51,17 @@ package actor SharedRows {
     var givenUp: Set<String> = []
     /// The last acknowledged values of each item and column. For a deleted item, only that it is deleted.
     var expected: [String: [String: String]] = [:]
+    /// What the backend last said about each operation.
+    var answers: [OperationID: BackendAnswer] = [:]
+    /// The rows that a proxy has sent an insert of.
+    private var posted: Set<String> = []
+    /// The row that a client of a proxy last made a note name, and whether that was inserted before at this
+    /// proxy.
+    var referred: [String: (parent: String, isParentFirst: Bool)] = [:]
+    /// The proxy whose client inserted a row last.
+    var provenance: [String: Int] = [:]
+    /// When each row came into being at the backend.
+    private(set) var bornAt: [String: Duration] = [:]
     /// When each item was last deleted at the backend.
     private var deletedAt: [String: Duration] = [:]
     /// The versions that clients hold, by item.
@@ -172,6 +195,7 @@ package actor SharedRows {
                 + "\(String(decoding: request.body, as: UTF8.self)) \(request.head.headerFields[.ifMatch] ?? "")"
         )
         let response = try await send()
+        await recordAnswer(response, to: request, of: proxy, before)
         if response.head.status.code >= 400 {
             note("p\(proxy) got \(response.head.status.code) for \(path) \(request.opID)")
         }
@@ -180,6 +204,44 @@ package actor SharedRows {
             sentAt: sent.at)
         await interfere(besideRead: false, isPage: false)
         return response
+    }
+
+    /// Records what the backend said about an operation, and checks that a row was not sent before the row that
+    /// it names.
+    private func recordAnswer(
+        _ response: Response, to request: Request, of proxy: Int, _ before: [String: Item]
+    ) async {
+        let body = try? Columns(parsing: request.body)
+        let id = request.itemID ?? body?["id"]?.string ?? ""
+        let inTable = before.first {
+            $0.value.id.text == id && table(of: $0.key).text == request.table
+        }
+        let name = body?["t"]?.string ?? inTable?.key ?? id
+        var answer = BackendAnswer(name: name, at: clock.uptime())
+        defer { answers[request.opID] = answer }
+        if request.itemID == nil { posted.insert(name) }
+        guard response.head.status.code == 409 else { return }
+        let condition = request.head.headerFields[.ifMatch]
+        let row = before[name]
+        let isForVersion =
+            row.map { row in condition.map { !$0.contains(row.version) } ?? false || row.deleted }
+            ?? false
+        answer.isRefusal = request.itemID == nil ? row == nil : row != nil && !isForVersion
+        guard answer.isRefusal else { return }
+        answer.sentence = Self.sentence(response)
+        answer.parent = body?["p"]?.string
+        guard let parent = answer.parent, before[parent] == nil, !posted.contains(parent),
+            let named = referred[name], named.parent == parent, named.isParentFirst,
+            !proxies[proxy].transport.faultPlan.isFaulty, !givenUp.contains(name),
+            !givenUp.contains(parent), (try? await proxies[proxy].rows()[parent]) != nil
+        else { return }
+        fault("\(name) was sent before \(parent), which was inserted before \(name) named it", name)
+    }
+
+    /// The backend's sentence in a refusal.
+    private static func sentence(_ response: Response) -> String? {
+        guard let value = try? JSONValue(parsing: response.bytes ?? []) else { return nil }
+        return ["error", "message", "detail", "title"].lazy.compactMap { value[$0]?.string }.first
     }
 
     private func interfere(besideRead: Bool, isPage: Bool) async {
@@ -214,6 +276,7 @@ package actor SharedRows {
                 id, from: old, to: new, by: side, policyWins: plan.letsLocalWin,
                 policyRepeats: plan.repeatsLocal, scripted: plan.scriptedColumns)
             for text in found { fault(text, id) }
+            if before[id] == nil { bornAt[id] = clock.uptime() }
             if new[ValueHistory.deleted] == "true" { deletedAt[id] = clock.uptime() }
             let isRevived = before[id]?.deleted == true && new[ValueHistory.deleted] == "false"
             if isRevived, let sentAt, let last = deletedAt[id], sentAt < last {

@@ -92,10 +92,13 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         for table in tables {
             var one = TableOptions(softDelete: deletesSoftly)
             if hasIntegerIDs(table) { one.idKind = .integer }
+            one.reusesIDs = habits.contains(.reusedIDs)
+            if habits.contains(.parameter) { one.readParameter = "region" }
             if habits.contains(.scripts) { one.scripts = Set(TableOptions.Script.allCases) }
             options.tables[table] = one
         }
         if habits.contains(.shortPages) { options.pageRows = 4 }
+        if habits.contains(.unsortedLists) { options.lists = .linked }
         // A counter would start again for a row that was deleted hard, and give another row the same
         // version.
         options.versions = .random

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPMessage
 import HTTPTypes
 import Synchronization
@@ -32,6 +33,12 @@ final class SharedRowsTransport: HTTPTransport {
         var hidesRows = false
         /// The number of next lists that are empty and of another generation.
         var strayLists = 0
+
+        /// Whether any answer may be wrong or missing.
+        var isFaulty: Bool {
+            faultRate > 0 || ignoresFilters || hasNoTable || refusesPages || hidesRows
+                || strayLists > 0 || failing != nil
+        }
     }
 
     /// The requests that were counted.
@@ -188,6 +195,11 @@ extension Request {
 
     /// The table.
     var table: String { segments.dropFirst().first.map(String.init) ?? "" }
+
+    /// The item in the path; nil for the table itself.
+    var itemID: String? {
+        segments.dropFirst(2).first.map { $0.removingPercentEncoding ?? String($0) }
+    }
 
     /// Whether it asks for a list.
     var isList: Bool { head.method == .get && segments.count == 2 }
