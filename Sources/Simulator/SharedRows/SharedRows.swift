@@ -224,7 +224,10 @@ package actor SharedRows {
         let condition = request.head.headerFields[.ifMatch]
         let row = before[name]
         let isForVersion =
-            row.map { row in condition.map { !$0.contains(row.version) } ?? false || row.deleted }
+            row.map { row in
+                condition.map { !$0.contains(row.version) } ?? false
+                    || row.deleted && request.head.method == .delete
+            }
             ?? false
         answer.isRefusal = request.itemID == nil ? row == nil : row != nil && !isForVersion
         guard answer.isRefusal else { return }

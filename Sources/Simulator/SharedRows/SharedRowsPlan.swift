@@ -94,6 +94,13 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
             if hasIntegerIDs(table) { one.idKind = .integer }
             one.reusesIDs = habits.contains(.reusedIDs)
             if habits.contains(.parameter) { one.readParameter = "region" }
+            one.hasVersions = !habits.contains(.noVersions)
+            if habits.contains(.uniqueColumn), table == Simulation.table {
+                one.uniqueColumns = ["u"]
+            }
+            if habits.contains(.foreignKey), table != Simulation.table {
+                one.references = ["p": Simulation.table]
+            }
             if habits.contains(.scripts) { one.scripts = Set(TableOptions.Script.allCases) }
             options.tables[table] = one
         }
