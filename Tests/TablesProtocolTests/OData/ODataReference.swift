@@ -13,7 +13,7 @@ struct ODataReference {
         switch tree {
         case .column, .variable:
             let value = value(tree, element)
-            return value == .null ? nil : value == .bool(true)
+            return value == .null ? nil : compare(.equal, value, .boolean(true))
         case .unary(.not, let operand):
             return truth(operand, element).map { !$0 }
         case .logical(.and, let operands):
@@ -113,6 +113,10 @@ struct ODataReference {
         case (.string(let text), .date(let other)):
             guard let instant = Instant(parsing: text) else { return none(operation) }
             order = instant == other.instant ? 0 : instant < other.instant ? -1 : 1
+        // Some clients write 1 and 0 for booleans.
+        case (.number(let number), .boolean(let other))
+        where operation == .equal || operation == .notEqual:
+            order = Double(number.text) == (other ? 1 : 0) ? 0 : 1
         // A text that is no date has no instant; a value of another type is unequal.
         case (.null, _), (_, .instant), (_, .date): return none(operation)
         case (_, .boolean) where operation != .equal && operation != .notEqual:

@@ -6,8 +6,8 @@ import Testing
     @Test(arguments: [
         ("n eq 1", "one"), ("n ne 1", "text true two"), ("n gt 0", "one two"),
         ("n ge 1.5", "two"), ("n lt 3", "one two"), ("n eq 2.5", "two"), ("n eq 1.0", "one"),
-        ("1 eq n", "one"), ("2 gt n", "one"), ("n eq '1'", "text"), ("n eq true", "true"),
-        ("n ne true", "one text two"), ("n", "true"), ("not n", "one text two"),
+        ("1 eq n", "one"), ("2 gt n", "one"), ("n eq '1'", "text"), ("n eq true", "one true"),
+        ("n ne true", "text two"), ("n", "one true"), ("not n", "text two"),
         ("n eq null", "missing null"), ("n ne null", "one text true two"),
         ("null eq n", "missing null"), ("n gt null", ""), ("not (n eq 1)", "text true two"),
         ("not (n gt 0)", "text true"), ("n in (1,2.5)", "one two"), ("n in (1,7)", "one"),
@@ -29,15 +29,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("complete eq true", "t"), ("complete eq false", "f"), ("complete ne false", "one t zero"),
-        ("complete", "t"), ("not complete", "f one zero"), ("complete eq (1 eq 1)", "t"),
+        ("complete eq true", "one t"), ("complete eq false", "f zero"),
+        ("complete ne false", "one t"), ("complete", "one t"), ("not complete", "f zero"),
+        ("complete eq (1 eq 1)", "t"),
         ("complete eq 1", "one"), ("complete gt 0", "one"), ("complete eq null", "null"),
         ("deleted", "f"), ("deleted eq false", "null one t zero"),
         ("deleted ne true", "null one t zero"),
-        ("complete or deleted", "f t"), ("not (complete and deleted)", "f null one t zero"),
+        ("complete or deleted", "f one t"), ("not (complete and deleted)", "f null one t zero"),
         ("true eq startswith(s,'a')", "t"), ("startswith(s,'a') eq false", "f"),
     ])
-    func `true is not 1`(filter: String, ids: String) throws {
+    func `the constants true and false find 1 and 0, and a number finds no boolean`(filter: String, ids: String) throws {
         let database = try ODataDatabase([
             "t": #"{"complete":true,"s":"abc"}"#, "f": #"{"complete":false,"s":"xyz"}"#,
             "one": #"{"complete":1}"#, "zero": #"{"complete":0}"#, "null": #"{"complete":null}"#,

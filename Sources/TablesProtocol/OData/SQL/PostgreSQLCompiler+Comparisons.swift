@@ -85,13 +85,25 @@ extension PostgreSQLCompiler {
         _ right: Expression
     ) throws(Beyond) -> SQLFragment {
         let kind = types.kind(of: right)
+        // Some clients write 1 and 0 for booleans.
+        var alike = [right]
+        if case .literal(.boolean(let value)) = right {
+            alike.append(.literal(.number(NumberLiteral(value ? 1 : 0))))
+        }
         switch operation {
-        case .equal where !isExact && variables.isEmpty:
+        case .equal:
             // An index on the whole content serves this; a row without the value has no null then.
-            if let contained = contained(left, right) { return contained }
-            return value.infix("=", try constant(right))
-        case .equal: return value.infix("=", try constant(right))
-        case .notEqual: return value.infix("<>", try constant(right))
+            let contained = alike.compactMap { self.contained(left, $0) }
+            if !isExact, variables.isEmpty, contained.count == alike.count {
+                return .chain(contained, "OR")
+            }
+            var tests: [SQLFragment] = []
+            for one in alike { tests.append(value.infix("=", try constant(one))) }
+            return .chain(tests, "OR")
+        case .notEqual:
+            var tests: [SQLFragment] = []
+            for one in alike { tests.append(value.infix("<>", try constant(one))) }
+            return .chain(tests, "AND")
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: break
         case .add, .sub, .mul, .div, .divBy, .mod, .has: return Self.noTruth
         }

@@ -150,14 +150,11 @@ extension SQLCompiler {
         guard kind(of: left) == .json, case .literal(.boolean(let wanted)) = right else {
             return boolean(left).infix(operation.sql, boolean(right))
         }
-        // Only the first part can use an index; the second distinguishes true from 1.
         let value = SQLFragment(wanted ? "1" : "0")
-        let type = SQLFragment(wanted ? "'true'" : "'false'")
         switch operation {
-        case .equal:
-            return json(left).infix("=", value).infix("AND", jsonType(left).infix("=", type))
-        case .notEqual:
-            return json(left).infix("<>", value).infix("OR", jsonType(left).infix("<>", type))
+        // `json_extract` gives a boolean as 1 or 0, which some clients write for it.
+        case .equal, .notEqual:
+            return json(left).infix(operation.sql, value)
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
             .mod, .has:
             return boolean(left).infix(operation.sql, value)
