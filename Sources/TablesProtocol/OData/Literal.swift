@@ -62,6 +62,27 @@ public struct NumberLiteral: Sendable, Hashable {
         case .single, .double, .decimal: nil
         }
     }
+
+    /// The text that a client may have written for the number; nil if none counts as one.
+    var writtenText: String? {
+        let number = Double(text) ?? .nan
+        let whole = number.rounded() == number && abs(number) < 1e15 ? Int64(number) : nil
+        let written = (integer ?? whole).map { String($0) } ?? number.description
+        return Self.isWritten(written) ? written : nil
+    }
+
+    /// Whether a text is wholly a number, in the one form in which a client writes it: without a plus sign, an
+    /// exponent, and zeros that say nothing. At most 16 characters and 15 digits on each side of the point, so
+    /// that a double holds it.
+    static func isWritten(_ text: String) -> Bool {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        let parts = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard text.utf8.count <= 16, parts.count <= 2, text != "-0",
+            parts.allSatisfy({ (1...15).contains($0.count) && $0.allSatisfy(Lexer.isDigit) }),
+            parts[0].count == 1 || parts[0].first != UInt8(ascii: "0")
+        else { return false }
+        return parts.count == 1 || parts[1].last != UInt8(ascii: "0")
+    }
 }
 
 /// The primitive types that `cast` and `isof` may name; the raw value is the name on the wire.

@@ -39,7 +39,8 @@ struct RandomQuery {
     private static let words = [
         "", "a", "A", "b", "aa", "Apple", "apple", "äpfel", "Äpfel", "straße", "STRASSE", "ΣΊΣΥΦΟΣ",
         "σίσυφος", "😀", "a😀b", "%_", "O'Neil", " space ", "\u{3000}wide", "z", "Z", "\u{e9}",
-        "e\u{301}", "10", "9", "true", "null", "\u{FFFD}", "\u{10FFFF}", "2027-01-01T00:00:00Z",
+        "e\u{301}", "10", "9", "1.5", "-2.5", "-0", "05", "1.0", "1e2", "100", "0.1", "true",
+        "null", "\u{FFFD}", "\u{10FFFF}", "2027-01-01T00:00:00Z",
         "0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E",
     ]
     private static let texts = words.map { JSONText.string($0).text }

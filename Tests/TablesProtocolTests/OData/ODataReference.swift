@@ -113,7 +113,10 @@ struct ODataReference {
         case (.string(let text), .date(let other)):
             guard let instant = Instant(parsing: text) else { return none(operation) }
             order = instant == other.instant ? 0 : instant < other.instant ? -1 : 1
-        // Some clients write 1 and 0 for booleans.
+        // Some clients write a number as a text, and 1 and 0 for booleans.
+        case (.string(let text), .number(let other)) where NumberLiteral.isWritten(text):
+            let (left, right) = (Double(text) ?? 0, Double(other.text) ?? 0)
+            order = left == right ? 0 : left < right ? -1 : 1
         case (.number(let number), .boolean(let other))
         where operation == .equal || operation == .notEqual:
             order = Double(number.text) == (other ? 1 : 0) ? 0 : 1

@@ -85,10 +85,16 @@ extension PostgreSQLCompiler {
         _ right: Expression
     ) throws(Beyond) -> SQLFragment {
         let kind = types.kind(of: right)
-        // Some clients write 1 and 0 for booleans.
+        // Some clients write 1 and 0 for booleans, and a number as a text.
         var alike = [right]
-        if case .literal(.boolean(let value)) = right {
+        switch right {
+        case .literal(.boolean(let value)):
             alike.append(.literal(.number(NumberLiteral(value ? 1 : 0))))
+        case .literal(.number(let number)):
+            if let text = number.writtenText { alike.append(.literal(.string(text))) }
+        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
+            .quantified, .variable:
+            break
         }
         switch operation {
         case .equal:
@@ -113,11 +119,29 @@ extension PostgreSQLCompiler {
             isNumber
             ? try number(left).infix(operation.sql, number(right))
             : try text(left).infix(operation.sql, text(right))
+        let written = isNumber ? try writtenNumber(operation, left, right) : SQLFragment("")
         return SQLFragment(
             """
             CASE WHEN jsonb_typeof(\(value.text)) = '\(isNumber ? "number" : "string")' \
-            THEN \(compared.text) WHEN \(value.text) IS NOT NULL THEN FALSE END
-            """, value.arguments + compared.arguments + value.arguments)
+            THEN \(compared.text) \(written.text) WHEN \(value.text) IS NOT NULL THEN FALSE END
+            """,
+            value.arguments + compared.arguments + written.arguments + value.arguments)
+    }
+
+    /// The case of a text that is wholly a number (``NumberLiteral/isWritten(_:)``). A question mark would be
+    /// taken for an argument.
+    private func writtenNumber(
+        _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
+    ) throws(Beyond) -> SQLFragment {
+        let text = try text(left)
+        let wanted = try number(right)
+        return SQLFragment(
+            """
+            WHEN \(text.text) ~ '^-{0,1}(0|[1-9][0-9]{0,14})([.][0-9]{0,14}[1-9]){0,1}$' \
+            AND char_length(\(text.text)) <= 16 AND \(text.text) <> '-0' \
+            THEN \(text.text)::numeric \(operation.sql) \(wanted.text)
+            """,
+            text.arguments + text.arguments + text.arguments + text.arguments + wanted.arguments)
     }
 
     /// A constant as jsonb.

@@ -167,12 +167,34 @@ extension SQLCompiler {
         guard kind(of: left) == .json, case .literal(.number(let number)) = right else {
             return self.number(left).infix(operation.sql, self.number(right))
         }
-        let compared = rangeKey(operation, left).infix(operation.sql, constant(number))
+        let wanted = constant(number)
         let type = jsonType(left)
-        let types = SQLFragment("('integer','real')")
-        return operation == .notEqual
-            ? compared.infix("OR", type.infix("NOT IN", types))
-            : compared.infix("AND", type.infix("IN", types))
+        let isNumber = type.infix("IN", SQLFragment("('integer','real')"))
+        // Some clients write a number as a text.
+        let texts = number.writtenText.map { [SQLFragment.bound(.text($0))] } ?? []
+        let alike = SQLFragment.joined([wanted] + texts, separator: ",")
+        let list = SQLFragment("(\(alike.text))", alike.arguments)
+        let types = SQLFragment("('integer','real','text')")
+        let compared = rangeKey(operation, left).infix(operation.sql, wanted)
+        let written = type.infix("=", SQLFragment("'text'")).infix(
+            "AND",
+            SQLFragment.call("odata_numeric", json(left)).infix(operation.sql, wanted)
+                .infix("IS", SQLFragment("1")))
+        switch operation {
+        case .equal:
+            return json(left).infix("IN", list).infix("AND", type.infix("IN", types))
+        case .notEqual:
+            return json(left).infix("NOT IN", list).infix("OR", type.infix("NOT IN", types))
+        // In an order every text is above every number.
+        case .greaterThan, .greaterOrEqual:
+            return compared.infix("AND", isNumber.infix("OR", written))
+        case .lessThan, .lessOrEqual:
+            let key = rangeKey(operation, left)
+            let isNear = key.infix(">=", SQLFragment("'-'")).infix(
+                "AND", key.infix("<", SQLFragment("':'")))
+            return compared.infix("AND", isNumber).infix("OR", isNear.infix("AND", written))
+        case .add, .sub, .mul, .div, .divBy, .mod, .has: return .null
+        }
     }
 
     /// What to compare of a user's column with a constant that is no date: for a range the key of its order, so

@@ -47,8 +47,10 @@ extension SQLCompiler {
         case .text where texts.count == literals.count && !texts.isEmpty:
             return text(value).infix("IN", Self.list(texts))
         case .json where numbers.count == literals.count && !numbers.isEmpty:
-            let type = jsonType(value).infix("IN", SQLFragment("('integer','real')"))
-            return json(value).infix("IN", Self.list(numbers)).infix("AND", type)
+            let types = SQLFragment("('integer','real','text')")
+            let written = literals.compactMap(Self.writtenText)
+            return json(value).infix("IN", Self.list(numbers + written))
+                .infix("AND", jsonType(value).infix("IN", types))
         case .null, .json, .boolean, .number, .text, .guid, .instant, .time, .duration, .place:
             let tests = literals.map { comparison(.equal, value, .literal($0)) }
             return tests.isEmpty ? SQLFragment("0") : .chain(tests, "OR")
@@ -58,6 +60,11 @@ extension SQLCompiler {
     private static func plainText(_ literal: Expression.Literal) -> SQLValue? {
         guard case .string(let text) = literal, !text.utf8.contains(0) else { return nil }
         return .text(text)
+    }
+
+    private static func writtenText(_ literal: Expression.Literal) -> SQLValue? {
+        guard case .number(let number) = literal else { return nil }
+        return number.writtenText.map { .text($0) }
     }
 
     private static func wholeNumber(_ literal: Expression.Literal) -> SQLValue? {

@@ -21,9 +21,9 @@ public struct ItemSQLSchema: Sendable, Hashable {
 /// The rules follow the SQL databases of the real servers:
 /// - Logic has three values. ``NullComparison`` decides comparisons with null; `eq null` and `ne null` test
 ///   for null. A missing column is null.
-/// - A value of another type than the constant is unequal to it, and neither less nor greater. But 1 and 0
-///   equal the constants `true` and `false`, as some clients write booleans. Types that are not comparable
-///   behave like null.
+/// - A value of another type than the constant is unequal to it, and neither less nor greater. But some
+///   clients write 1 and 0 for booleans, which equal the constants `true` and `false`, and a number as a text,
+///   which compares with a constant number. Types that are not comparable behave like null.
 /// - Texts are compared byte by byte, GUIDs ignoring case, dates as instants, versions as texts.
 /// - Lengths and positions of texts count UTF-16 units, from 0.
 /// - `div` of two integers is an integer. The parts of a date are those in UTC.

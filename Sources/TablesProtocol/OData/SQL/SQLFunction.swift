@@ -57,6 +57,13 @@ extension SQLFunction {
         SQLFunction("round", 1) { arguments in
             arguments[0].rounded(.toNearestOrAwayFromZero)
         },
+        // The number that a text is wholly; null for every other value.
+        SQLFunction("numeric", 1) { arguments in
+            guard case .text(let text) = arguments[0], NumberLiteral.isWritten(text) else {
+                return .null
+            }
+            return Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) } ?? .null
+        },
         SQLFunction("floor", 1) { arguments in arguments[0].rounded(.down) },
         SQLFunction("ceiling", 1) { arguments in arguments[0].rounded(.up) },
     ]
