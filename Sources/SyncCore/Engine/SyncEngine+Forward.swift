@@ -168,16 +168,19 @@ extension SyncEngine {
             remote.generation = generation
             guard let request = read.request(for: generation) else { continue }
             var exchange = await remote.send(request, asList: isList)
+            if knownGeneration != nil,
+                let (smaller, sent) = await sendSmaller(read, after: exchange.answer, remote)
+            {
+                return (smaller, generation, sent)
+            }
             // A backend without orders lists in its own.
             if knownGeneration != nil, read.hasOrderOfIDsAlone, exchange.answer.mayRefuseOrder {
                 read.isInBackendsOrder = true
                 guard let plain = read.request(for: generation) else { continue }
                 exchange = await remote.send(plain, asList: isList)
-            }
-            if knownGeneration != nil,
-                let (exchange, read) = await sendSmaller(read, after: exchange.answer, remote)
-            {
-                return (exchange, generation, read)
+                if let (smaller, sent) = await sendSmaller(read, after: exchange.answer, remote) {
+                    return (smaller, generation, sent)
+                }
             }
             guard exchange.answer.mayNeedOtherGeneration else {
                 return (exchange, generation, read)

@@ -177,8 +177,8 @@ struct PageQuery: Sendable, Hashable {
     /// - Throws: ``ODataError`` if the generation cannot express the query.
     func text(for generation: Generation) throws(ODataError) -> String {
         var pairs = [try text(of: query, for: generation)].filter { !$0.isEmpty }
-        var own = parameters
-        if generation == .mobileServices { own.append("__systemproperties=*") }
+        let isFirst = generation == .mobileServices
+        var own = (isFirst ? ["__systemproperties=*"] : []) + parameters
         if let link {
             // A link may leave out what it does not know.
             if query.includeDeleted { own.append("__includeDeleted=true") }
