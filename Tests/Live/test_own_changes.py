@@ -45,7 +45,7 @@ class Scripts:
 
 @pytest.fixture
 def world(start):
-    backend = start.backend()
+    backend = start.backend("--flavour", "2", "--table", "orders:soft", "--table", "clients:soft")
     for table in ("orders", "clients"):
         for id in ("kept", "gone"):
             backend.insert({"id": id, "text": id}, table)
@@ -59,7 +59,7 @@ def world(start):
 
 def everything(server, table):
     """All rows, deleted ones too, without what each server makes itself."""
-    rows = server.list(table, __includeDeleted="true")
+    rows = server.request("GET", f"/tables/{table}?__includeDeleted=true").json()
     return {
         row["id"]: ({name: value for name, value in row.items() if name not in SYSTEM}, row["deleted"]) for row in rows
     }
@@ -75,7 +75,7 @@ def same(backend, proxy):
 def test_an_update_reaches_the_backend_although_a_delete_follows(world):
     backend, middle, proxy = world
     proxy.update("kept", {"text": "last words", "done": True}, "orders")
-    assert proxy.delete("kept", "orders").status_code in (200, 204)
+    proxy.delete("kept", "orders")
     assert proxy.sync()["state"] == "complete"
     assert middle.writes == ["PATCH orders/kept", "DELETE orders/kept"]
     assert everything(backend, "orders")["kept"] == ({"text": "last words", "done": True}, True)
