@@ -72,10 +72,20 @@ export function announcement(before, now) {
 }
 
 /**
+ * The tables that the backend fails for while it answers otherwise, with what waits.
+ * @param {Status} status
+ * @returns {FailingTable[]}
+ */
+export const failing = ({ tables }) => tables.flatMap(({ name, pushWait, pullWait }) => [
+  ...(pushWait ? [{ name, kind: "push", wait: pushWait }] : []),
+  ...(pullWait ? [{ name, kind: "pull", wait: pullWait }] : []),
+]);
+
+/**
  * The backend's state and reason while changes cannot be sent. Null where they can be, where nothing was
  * asked of it yet, and where a person chose to work offline.
  * @param {Status} status
- * @returns {Pick<BackendStatus, "state" | "reason" | "since" | "nextTry"> | null}
+ * @returns {Pick<BackendStatus, "state" | "reason" | "since" | "nextTry" | "failedRequest"> | null}
  */
 export function obstacle(status) {
   const { backend, tables } = status;
@@ -87,5 +97,5 @@ export function obstacle(status) {
     /^(There is no table |Table \S+ gives no list)/.test(pullError ?? "") && !isComplete;
   if (tables.length === 0 || !tables.every(isMissing)) return null;
   const [{ pullError, pullsFailSince: since }] = tables;
-  return { state: "notTables", reason: words.backendAnswers(pullError), since, nextTry: null };
+  return { state: "notTables", reason: words.backendAnswers(pullError), since, nextTry: null, failedRequest: backend.failedRequest };
 }

@@ -4,7 +4,7 @@
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import {
-  announcement, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent, waiting,
+  announcement, failing, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent, waiting,
 } from "./connection-state.js";
 import { button, fill, h } from "./dom.js";
 import { shortNumber } from "./formats.js";
@@ -193,6 +193,7 @@ function details(status, run) {
   const isAway = !["online", "workingOffline", "notAsked"].includes(linkState(status, run));
   return [
     run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
+    failingLink(status),
     attention > 0 && h("a", { href: place, class: "attention" }, words.needDecision(attention)),
     unsentLink(open),
     open === 0 && !run && (isAllSent(status) ? words.allSent : words.nothingUnsent),
@@ -207,6 +208,12 @@ const stoppedDetails = (status, { link, heardAt }) => [
   unsentLink(unsent(status)),
   link === "signedOut" ? words.lastHeardSignedOut(heardAt) : words.lastHeard(heardAt),
 ].filter(Boolean);
+
+/** @param {Status} status */
+function failingLink(status) {
+  const names = [...new Set(failing(status).map(({ name }) => name))];
+  return names.length > 0 && h("a", { href: "#/status", class: "attention" }, words.tablesFail(names));
+}
 
 const unsentLink = (count) => count > 0 && h("a", { href: "#/queue" }, words.unsentChanges(count));
 

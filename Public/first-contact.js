@@ -1,7 +1,7 @@
 // The card of a backend that cannot be used: what was tried, what came back, and what to do.
 
 import { operator } from "./api.js";
-import { obstacle } from "./connection-state.js";
+import { failing, obstacle } from "./connection-state.js";
 import { button, h, note } from "./dom.js";
 import { showProblem } from "./messages.js";
 import { contactWords as said } from "./words-settings.js";
@@ -17,10 +17,7 @@ export function firstContact(status) {
   const tryNow = () => operator.post("/sync?wait=0").catch(showProblem);
   return h("section", { class: "card contact", "aria-labelledby": "contact-title" },
     h("h2", { id: "contact-title" }, isKnown ? advice.title : said.first(advice.title)),
-    names.length > 0 && [
-      h("h3", {}, said.tried),
-      h("pre", { tabindex: "0" }, triedRequest(status.backend.url, names[0])),
-    ],
+    tried(status.backend.url, found.failedRequest),
     h("p", {},
       h("strong", {}, found.reason),
       found.since ? ` ${said.since(found.since)}` : "",
@@ -37,6 +34,31 @@ function adviceFor({ reason, state }) {
   return said.advice[isSecurity ? "tls" : state] ?? said.advice.offline;
 }
 
-function triedRequest(url, table) {
-  return `GET ${(url ?? "").replace(/\/$/, "")}/tables/${table}?$top=1`;
+/** The request that failed, which is what a person can look into. */
+function tried(url, request) {
+  if (!request) return null;
+  const host = (url ?? "").replace(/^(\w+:\/\/[^/]*).*$/, "$1");
+  return [
+    h("h3", {}, said.tried),
+    h("pre", { tabindex: "0" }, `${request.method} ${host}${request.path}`),
+    h("p", {}, said.cameBack(request.status, request.at)),
+  ];
+}
+
+/**
+ * The card of the tables that the backend fails for while it answers otherwise; null without one.
+ * @param {Status} status
+ */
+export function failingTables(status) {
+  const found = failing(status);
+  if (found.length === 0) return null;
+  return h("section", { class: "card contact", "aria-labelledby": "failing-title" },
+    h("h2", { id: "failing-title" }, said.failing(found.map(({ name }) => name))),
+    found.map(({ kind, wait }) => [
+      h("p", {},
+        h("strong", {}, said.waits[kind]), ` ${wait.reason} ${said.since(wait.since)}`,
+        ` · ${words.nextTry(wait.nextTry)}`, wait.isNamed && ` ${said.named}`),
+      tried(status.backend.url, wait.failedRequest),
+    ]),
+    note(said.othersWork));
 }

@@ -108,7 +108,7 @@ function actions(detail, { act, edit }) {
 }
 
 function ahead({ state, nextAttemptAt }) {
-  const isTimed = (state === "waiting" || state === "unknown") && nextAttemptAt;
+  const isTimed = ["queued", "waiting", "unknown"].includes(state) && nextAttemptAt;
   return isTimed ? `${words.nextTryLabel}: ${timeAndDistance(nextAttemptAt)}` : said.ahead[state];
 }
 

@@ -7,7 +7,7 @@ import { coalesce } from "./coalesce.js";
 import { linkState, isOfflineByChoice, offlineText, stateText } from "./connection-state.js";
 import { modeSentence } from "./connection.js";
 import { button, facts, fill, find, h, joined, note, options } from "./dom.js";
-import { firstContact } from "./first-contact.js";
+import { failingTables, firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
 import { attempt, toast } from "./messages.js";
 import { settingsForm } from "./settings.js";
@@ -48,7 +48,7 @@ export function statusView(main, asked, header) {
   }
 
   function draw(status, rejections) {
-    fill(contact, unsavedLine(unsavedPlaces()), firstContact(status));
+    fill(contact, unsavedLine(unsavedPlaces()), firstContact(status), failingTables(status));
     fill(backend, backendCard(status, find(backend, "details[open]") !== null));
     if (!mode.contains(document.activeElement)) fill(mode, modeCard(status, changeMode));
     fill(ledger, ledgerCard(status));

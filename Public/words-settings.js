@@ -1,6 +1,6 @@
 // The English sentences of the status, access, settings, policies and keys. The others are in words.js.
 
-import { distance, number, time } from "./formats.js";
+import { distance, number, time, timeAndDistance } from "./formats.js";
 
 export const statusWords = {
   title: "Status and settings",
@@ -45,6 +45,11 @@ export const statusWords = {
 export const contactWords = {
   first: (title) => `First contact: ${title}`,
   tried: "What was tried",
+  cameBack: (status, at) => `${status ? `It answered ${status}` : "No answer came"}, ${timeAndDistance(at)}.`,
+  failing: (names) => `The backend fails for ${[...new Set(names)].join(", ")}`,
+  waits: { push: "Changes wait.", pull: "Rows are not refreshed." },
+  named: "(as the backend asked)",
+  othersWork: "The other tables are sent and refreshed as ever. Every change is kept on this device.",
   whatToDo: "What to do",
   since: (when) => `since ${time(when)}`,
   seenTables: (names) => `Tables seen so far: ${names.join(", ") || "none"}.`,

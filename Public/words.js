@@ -143,6 +143,8 @@ export const words = {
   goOffline: "Work offline",
   goOnline: "Go online",
   nextTry: (text) => `next try ${distance(text)}`,
+  tablesFail: (names) =>
+    names.length === 1 ? `The backend fails for ${names[0]}` : `The backend fails for ${names.length} tables`,
   unsentChanges: (count) => plural(count, "1 unsent change", "# unsent changes"),
   needDecision: (count) => plural(count, "1 change needs a decision", "# changes need a decision"),
   allSent: "Everything is on the server",

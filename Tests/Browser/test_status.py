@@ -103,6 +103,26 @@ def test_first_contact_with_nobody_says_what_was_tried_and_what_to_do(start, das
     page.screenshot("first-contact-1280-light")
 
 
+def test_a_failing_table_is_named_with_the_request_that_failed(start, dashboard):
+    backend = start.backend("--faults")
+    backend.request("POST", "/tables/orders", json={"id": "a"})
+    proxy = start.proxy(backend.url, "--table", "orders", "--table", "todoitem")
+    assert proxy.sync()["state"] == "complete"
+    backend.faults({"kind": "status", "status": 503, "methods": ["POST"], "tables": ["orders"], "retryAfter": 600})
+    proxy.insert({"id": "o"}, "orders")
+    proxy.sync()
+    page = dashboard(proxy)
+    expect(page.page.get_by_role("banner")).to_contain_text("Connected")
+    page.page.get_by_role("link", name="The backend fails for orders").click()
+    card = page.page.locator(".contact")
+    expect(card).to_contain_text("The backend fails for orders")
+    expect(card).to_contain_text("Changes wait. The backend is not available for table orders (503)")
+    expect(card).to_contain_text(f"POST {backend.url}/tables/orders")
+    expect(card).to_contain_text("It answered 503")
+    expect(card).to_contain_text("The other tables are sent")
+    page.accessible()
+
+
 def test_first_contact_with_a_web_page_says_so(start, dashboard, portal):
     page, card = first_contact(start.proxy(portal, "--sync", "manual"), dashboard)
     expect(page.page.locator(".pill").first).to_contain_text("page")

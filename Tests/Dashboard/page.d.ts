@@ -53,6 +53,13 @@ interface Connection {
   onEvent(kind: string): void;
 }
 
+/** A table that the backend fails for (connection-state.js). */
+interface FailingTable {
+  name: string;
+  kind: "push" | "pull";
+  wait: TableWait;
+}
+
 /** What the rate of a run is measured from: a phase, and in a pull a table (runs.js). */
 interface Stage {
   name: string;

@@ -8,7 +8,26 @@ extension JSONValue {
         .members(
             ("url", .string(backend.url)), ("state", .string(backend.state.rawValue)),
             ("reason", .string(backend.reason)), ("since", .time(backend.since)),
-            ("nextTry", .time(backend.nextTry)), ("isAsked", .bool(backend.isAsked)))
+            ("nextTry", .time(backend.nextTry)), ("isAsked", .bool(backend.isAsked)),
+            ("failedRequest", .failedRequest(backend.failedRequest)))
+    }
+
+    /// A request that failed; null for none.
+    private static func failedRequest(_ request: FailedRequest?) -> JSONValue {
+        guard let request else { return .null }
+        return .members(
+            ("method", .string(request.method)), ("path", .string(request.path)),
+            ("status", .number(request.status)), ("at", .time(request.at)))
+    }
+
+    /// Why a table is put off; null while it is not.
+    private static func wait(_ wait: TableWait?) -> JSONValue {
+        guard let wait else { return .null }
+        return .members(
+            ("reason", .string(wait.reason)), ("since", .time(wait.since)),
+            ("failures", .number(wait.failures)), ("nextTry", .time(wait.until)),
+            ("isNamed", .bool(wait.notBefore != nil)),
+            ("failedRequest", .failedRequest(wait.request)))
     }
 
     /// The addresses that this program listens on; null while it does not listen.
@@ -71,7 +90,9 @@ extension JSONValue {
                     })
             ), ("preserveHistory", .bool(table.preservesHistory)),
             ("warning", .text(table.warning)), ("pullError", .text(table.pullError)),
-            ("pullsFailSince", .time(table.pullsFailSince)), ("setAside", .number(table.setAside)),
+            ("pullsFailSince", .time(table.pullsFailSince)),
+            ("pushWait", .wait(table.pushWait)), ("pullWait", .wait(table.pullWait)),
+            ("setAside", .number(table.setAside)),
             ("indexes", .array(table.indexes.map { .index($0) }))
         )
     }

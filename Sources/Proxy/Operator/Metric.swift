@@ -17,6 +17,7 @@ enum Metric: String, CaseIterable {
     case syncStalls = "understudy_sync_stalls_total"
     case lastSync = "understudy_last_sync_timestamp_seconds"
     case tableItems = "understudy_table_items"
+    case pushesFailing = "understudy_table_pushes_failing"
     case pullsFailing = "understudy_table_pulls_failing"
     case rowsSetAside = "understudy_table_rows_set_aside"
     case lastBackup = "understudy_last_backup_timestamp_seconds"
@@ -43,7 +44,7 @@ enum Metric: String, CaseIterable {
             "counter"
         case .requestDuration, .clientRequestDuration: "histogram"
         case .buildInfo, .backendUp, .stores, .queueOperations, .oldestAge, .ledgerImbalance,
-            .lastSync, .tableItems, .pullsFailing, .rowsSetAside, .lastBackup,
+            .lastSync, .tableItems, .pushesFailing, .pullsFailing, .rowsSetAside, .lastBackup,
             .backupFailing, .storeBytes, .storeLogBytes,
             .budgetUsed, .diskFreeBytes, .processOpenFiles, .processMaxFiles, .processVirtualBytes,
             .processMaxVirtualBytes, .processResidentBytes, .processStartTime:
@@ -74,6 +75,8 @@ enum Metric: String, CaseIterable {
         case .syncStalls: "How often syncing stood still and was started again."
         case .lastSync: "When the last sync since the start ended that pulled every table."
         case .tableItems: "Rows of each table."
+        case .pushesFailing:
+            "1 for a table whose changes wait because the backend fails for it, else 0."
         case .pullsFailing: "1 for a table whose pulls fail, else 0."
         case .rowsSetAside: "Rows of the backend that are not here, since they cannot be taken."
         case .lastBackup: "When the latest backup of the backup folder began."

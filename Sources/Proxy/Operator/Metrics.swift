@@ -136,6 +136,8 @@ struct Metrics: Sendable {
             each("table", closed: closedTables { Int64($0.items) }) {
                 $0.tables.map { ($0.name, Int64($0.items)) }
             }
+        case .pushesFailing:
+            each("table", max) { $0.tables.map { ($0.name, $0.pushWait == nil ? 0 : 1) } }
         case .pullsFailing:
             each("table", max, closed: closedTables { $0.pullsFail ? 1 : 0 }) {
                 $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) }

@@ -19,6 +19,9 @@ public struct BackendStatus: Sendable, Hashable {
     public var nextTry: Instant?
     /// Whether anything was asked of it since the start, or since its address was changed.
     public var isAsked: Bool
+    /// The request that showed that it, or the only table that was asked for, cannot be used; nil while it
+    /// answers.
+    public var failedRequest: FailedRequest?
 
     /// Makes a status from its parts.
     public init(

@@ -130,10 +130,13 @@ extension SyncEngine {
         } catch {
             return .none(reason: error.description, retryAfter: nil)
         }
+        if let failure = await namedWait(of: read.table) {
+            return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+        }
         if knownGeneration == nil,
             let failure = await findGeneration(with: read.table, credential)
         {
-            if !Task.isCancelled { await recordFailure(failure) }
+            if !Task.isCancelled { await recordFailure(failure, of: read.table) }
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
         let now = clock.now()
@@ -143,7 +146,7 @@ extension SyncEngine {
         guard let answer = sent.answer(exchange, spoken: spoken, now: now) else {
             let failure = Prover.failure(exchange.answer, read.table)
             // A cancelled request says nothing about the backend.
-            if !Task.isCancelled { await recordFailure(failure) }
+            if !Task.isCancelled { await recordFailure(failure, of: read.table) }
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
         await record(answer, exchange.answer, credential)
@@ -256,10 +259,34 @@ extension SyncEngine {
         }
     }
 
-    /// Records that the backend is out of reach, as soon as one request shows it.
-    private func recordFailure(_ failure: Prover.Failure) async {
+    /// The wait that the backend, or the table of a read, named and that is not over; nil if there is none.
+    private func namedWait(of table: TableName) async -> Prover.Failure? {
+        if let failure = await namedWait() { return failure }
+        let (tables, failure) = await allowed([table])
+        return tables.isEmpty ? failure : nil
+    }
+
+    /// Records that the backend is out of reach, as soon as one request shows it. A failure that may be the
+    /// table's is followed by a proof; if the table named a time, it is not asked before.
+    private func recordFailure(_ failure: Prover.Failure, of table: TableName) async {
+        if failure.mayBeOfTable {
+            if failure.retryAfter != nil {
+                let random = random
+                do {
+                    try await store.write {
+                        _ = try $0.tableWaits.note(.pull, of: table, failure, random: random)
+                    }
+                } catch {
+                    log.warning("wait not stored", metadata: ["error": "\(error)"])
+                }
+            }
+            let gap = Duration.seconds(SyncLimits.readGapSeconds)
+            let isProvenNow = provenAt.map { clock.uptime() - $0 < gap } ?? false
+            return isProvenNow ? () : signal.send(.unreachable)
+        }
         let before = scheduler.backend.state
         fail(failure)
+        await keepNamedWait(failure)
         if scheduler.backend.state != before { await announceStatus() }
         signal.send(nil)
     }

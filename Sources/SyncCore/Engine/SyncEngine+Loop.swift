@@ -76,14 +76,17 @@ extension SyncEngine {
             fail(Prover.Failure(state: .signedOut, reason: scheduler.backend.reason))
             return
         }
+        if let failure = await namedWait() { return fail(failure) }
         switch await prove(credential) {
-        case nil, .cancelled, .store: return
+        case nil, .cancelled, .yielded, .store: return
         case .signIn:
             refused(credential)
             if hasOtherToken(than: credential) { signal.send(.signedIn) }
         case .backend(let failure) where failure.isAboutTable:
-            await noteReachable("The backend answers. \(failure.reason)")
-        case .backend(let failure): fail(failure)
+            await noteReachable(about: failure)
+        case .backend(let failure):
+            fail(failure)
+            await keepNamedWait(failure)
         }
         // No run ends here, so the change is announced now.
         if scheduler.backend.state != before { await announceStatus() }
@@ -105,14 +108,19 @@ extension SyncEngine {
         let found = try? await store.read { transaction in
             (
                 try transaction.dueOperations.hasQueued(), try transaction.attempts.hasSending(),
-                try transaction.dueOperations.earliestAttempt(), transaction.now
+                try transaction.dueOperations.earliestAttempt(),
+                try transaction.tableWaits.nextPull(), transaction.now
             )
         }
-        guard let (hasQueued, hasSending, next, now) = found else { return Scheduler.Outlook() }
+        guard let (hasQueued, hasSending, next, pull, now) = found else {
+            return Scheduler.Outlook()
+        }
         let wait = next.map { $0.milliseconds - now.milliseconds }
         return Scheduler.Outlook(
             hasDue: hasQueued || hasSending && current == nil || wait.map { $0 <= 0 } ?? false,
-            untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil })
+            untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil },
+            putOffPull: pull?.table,
+            untilPull: pull.map { .milliseconds(max($0.at.milliseconds - now.milliseconds, 0)) })
     }
 
     /// Detects that the wall clock was set. Times of next attempts are wall times: if the clock was set
@@ -140,7 +148,11 @@ extension SyncEngine {
                 return
             }
             log.notice("the clock was set back; all that waits is due")
-            try await store.write { try $0.dueOperations.forgetTimes() }
+            backendNotBefore = nil
+            try await store.write { transaction in
+                try transaction.dueOperations.forgetTimes()
+                try transaction.binding.setNotBefore(nil)
+            }
         } catch {
             log.warning("waiting operations not woken", metadata: ["error": "\(error)"])
         }

@@ -2,9 +2,10 @@ import Logging
 import TablesProtocol
 
 extension SyncEngine {
-    /// The passes of a run: the push first, then the pull of each table. A failed operation does not
-    /// prevent the pull; a backend out of reach does. If another caller requested the same run meanwhile,
-    /// it may have written before, so the run pushes once more.
+    /// The passes of a run: the push first, then the pull of each table. A failed operation or table does not
+    /// prevent the pull; a backend out of reach does. A long push makes way for the pulls of tables that have
+    /// nothing to send. If another caller requested the same run meanwhile, it may have written before, so the
+    /// run pushes once more.
     ///
     /// After a 401 the run starts again if the identity has another token by now.
     func passes(_ running: CurrentRun) async -> (Run.State, String?) {
@@ -37,15 +38,12 @@ extension SyncEngine {
         await detectClockJump()
         do throws(StoreError) {
             if let reason = try await otherBackendReason() { return (.offline, reason) }
-            // A missing table does not prevent the pull of the others.
-            if let stop = try await pushPass(running, credential) {
-                guard stop.isAboutTable, running.wish != .push else { return end(stop, credential) }
+            if let failure = await namedWait() {
+                fail(failure)
+                return (.offline, failure.reason)
             }
-            if let stop = try await pullPasses(running, credential) { return end(stop, credential) }
-            while current?.isRequestedAgain == true {
-                if let stop = try await pushPass(running, credential) {
-                    return end(stop, credential)
-                }
+            if let stop = try await pushAndPull(running, credential) {
+                return await end(stop, credential)
             }
             current?.isEnding = true
             let waiting = try await store.read { try $0.dueOperations.waiting() }
@@ -58,17 +56,117 @@ extension SyncEngine {
         }
     }
 
+    /// Pushes and pulls what a run asks for.
+    ///
+    /// 1. The push runs first, so that a pull gives the backend's rows with what was sent. After a turn
+    ///    (``SyncLimits/pushTurnSeconds``) it makes way for the tables that have nothing to send.
+    /// 2. Then the rest is pushed, and the other tables are pulled. A run for the pull of one table leaves the
+    ///    rest to the next push.
+    /// 3. A push or a sync that no person asked for makes way for other runs, too. A sync that did is
+    ///    requested again, and goes on with the tables that it has not pulled.
+    private func pushAndPull(
+        _ running: CurrentRun, _ credential: Credential
+    ) async throws(StoreError) -> PushStop? {
+        var pulled = running.wish == .sync && !running.isExplicit ? pulledSoFar : []
+        pulledSoFar = []
+        let free = try await tablesWithoutWork(of: requests(running.wish))
+            .filter { !pulled.contains($0) }
+        var stop = try await pushPass(running, credential, .after(free: !free.isEmpty))
+        if stop == .yielded, !free.isEmpty {
+            if let stop = try await pullPasses(free, running, credential) { return stop }
+            pulled.formUnion(free)
+            if running.wish != .sync { return nil }
+            stop = try await pushPass(running, credential, .after(free: false))
+        }
+        if stop == .yielded {
+            if running.wish == .sync {
+                pulledSoFar = pulled
+                scheduler.wish(.sync)
+            }
+            return nil
+        }
+        // A missing table does not prevent the pull of the others.
+        if let stop, !stop.isAboutTable || running.wish == .push { return stop }
+        if case .backend(let failure) = stop { await noteReachable(about: failure) }
+        let rest = try await requests(running.wish).filter { !pulled.contains($0) }
+        if let stop = try await pullPasses(rest, running, credential) { return stop }
+        while current?.isRequestedAgain == true {
+            let stop = try await pushPass(running, credential, .after(free: false))
+            if stop == .yielded { return nil }
+            if let stop { return stop }
+        }
+        return nil
+    }
+
+    /// When a push makes way for other work.
+    private enum Turn {
+        /// After a turn: at once if tables without work wait for their pull, else if another run waits that
+        /// is not to wait for this one.
+        case after(free: Bool)
+        /// After a turn, between two pages of a pull.
+        case betweenPages
+    }
+
+    /// The pulls of tables that have no operation to send now.
+    private func tablesWithoutWork(
+        of requests: [PullRequest]
+    ) async throws(StoreError) -> [PullRequest] {
+        guard !requests.isEmpty else { return [] }
+        let busy = try await store.read { try $0.dueOperations.tables() }
+        return requests.filter { !busy.contains($0.table) }
+    }
+
+    /// Whether a push has to make way for another run. One that a person asked for does not.
+    private func hasOtherWork(than wish: Scheduler.Wish) -> Bool {
+        if case .pull = wish { return false }
+        guard current?.isExplicit == false else { return false }
+        takeCauses()
+        return callersBehind > 0 || scheduler.hasOtherWork(than: wish, now: clock.uptime())
+    }
+
+    /// The failure of a backend that named a time before which nothing may be asked of it; nil if there is
+    /// none, or if the time has passed. Not even a run that a person asks for is begun before it.
+    func namedWait() async -> Prover.Failure? {
+        guard let time = backendNotBefore else { return nil }
+        let rest = time.milliseconds - clock.now().milliseconds
+        guard rest > 0 else {
+            backendNotBefore = nil
+            return nil
+        }
+        let status = scheduler.backend
+        let reason =
+            status.state == .degraded
+            ? status.reason : "The backend has asked not to be tried before \(time.text)."
+        return Prover.Failure(
+            state: .degraded, reason: reason, retryAfter: .milliseconds(rest),
+            request: status.failedRequest)
+    }
+
+    /// Stores the time before which the backend asked not to be tried, so that a restart obeys it too.
+    func keepNamedWait(_ failure: Prover.Failure) async {
+        guard failure.forbidsRequests, let wait = failure.retryAfter else { return }
+        let time = clock.now().advanced(by: wait)
+        backendNotBefore = time
+        do {
+            try await store.write { try $0.binding.setNotBefore(time) }
+        } catch {
+            log.warning("wait not stored", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// Why nothing may be sent to the backend: the store belongs to another one. Nil if it does not.
     func otherBackendReason() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
-            let (binding, known) = try await store.write { transaction in
+            let (binding, known, notBefore) = try await store.write { transaction in
                 (
                     try transaction.binding.bind(to: address),
-                    try transaction.binding.provenGeneration()
+                    try transaction.binding.provenGeneration(),
+                    try transaction.binding.notBefore()
                 )
             }
             self.binding = binding
+            backendNotBefore = store.has(.tableWaitIgnored) ? nil : notBefore
             // The known generation is only tried first: the backend may have another one by now.
             if backend.generation == .auto, let known, binding == .bound {
                 generation = known
@@ -103,25 +201,25 @@ extension SyncEngine {
         guard scheduler.startPush(now: clock.uptime(), outlook: await outlook()) else { return }
         do throws(StoreError) {
             // If the push stops, the next page fails too and reports the reason.
-            _ = try await push(running, credential)
+            _ = try await push(running, credential, .betweenPages)
         } catch {
             log.warning("not pushed during a pull", metadata: ["error": "\(error)"])
         }
     }
 
     private func pushPass(
-        _ running: CurrentRun, _ credential: Credential
+        _ running: CurrentRun, _ credential: Credential, _ turn: Turn
     ) async throws(StoreError) -> PushStop? {
         current?.isRequestedAgain = false
         let leavesWaiting = store.has(.explicitSyncLeavesWaiting)
         if current?.isExplicit == true, !leavesWaiting {
             try await store.write { try $0.dueOperations.makeAllDue() }
         }
-        return try await push(running, credential)
+        return try await push(running, credential, turn)
     }
 
     private func push(
-        _ running: CurrentRun, _ credential: Credential
+        _ running: CurrentRun, _ credential: Credential, _ turn: Turn
     ) async throws(StoreError) -> PushStop? {
         let earlier = current?.run.push
         // A pass needs the backend's generation.
@@ -130,7 +228,14 @@ extension SyncEngine {
         let pass = PushPass(
             store: store, remote: remote, prover: prover(remote), settings: settings,
             random: random, cancel: running.cancel, log: log,
-            slots: RequestSlots(count: settings.parallelism)
+            slots: RequestSlots(count: settings.parallelism),
+            proofTables: { await self.proofTables(of: $0, goesLast: $1) },
+            yields: {
+                switch turn {
+                case .betweenPages, .after(free: true): true
+                case .after(free: false): await self.hasOtherWork(than: running.wish)
+                }
+            }
         ) { report, progress in await self.note(report.following(earlier), progress) }
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report.following(earlier)
@@ -140,23 +245,33 @@ extension SyncEngine {
             (isProven, isGenerationKnown, isGenerationRemembered) = (false, false, false)
             generation = backend.generation.first
         }
-        if state.report.applied > 0, state.stop == nil { await noteProven() }
+        if state.report.applied > 0, state.stop == nil || state.stop == .yielded {
+            await noteProven()
+        }
         return state.stop
     }
 
     /// Proves the backend with the tables that this store knows or is to pull. Without any table there is
     /// nothing to send, so it is only checked whether the backend is in reach.
     func prove(_ credential: Credential, for wish: Scheduler.Wish? = nil) async -> PushStop? {
-        let tables = await provingTables(wish)
+        let known = await provingTables(wish)
+        let (tables, forbidden) = await allowed(known)
+        // Each table named a time before which it is not to be asked.
+        if tables.isEmpty, let forbidden { return .backend(forbidden) }
         guard !tables.isEmpty else { return await checkReachability(credential) }
-        switch await prover(remote(credential)).prove(tables) {
+        let remote = remote(credential)
+        switch await prover(remote).prove(tables) {
         case .proven(let generation):
             await noteProof(of: generation)
             return nil
         case .failed(let failure):
+            // The next proof begins with other tables.
+            let failed = tables.filter { remote.failures.last(of: $0) != nil }
+            failedInProofs.removeAll { failed.contains($0) }
+            failedInProofs += failed
             // The pull reports this for its own table. Other tables are not affected.
             if failure.isAboutTable, await isUnknownHere(wish) {
-                await noteReachable("The backend answers. \(failure.reason)")
+                await noteReachable(about: failure)
                 return nil
             }
             return failure.state == .signedOut ? .signIn : .backend(failure)
@@ -180,9 +295,13 @@ extension SyncEngine {
     }
 
     /// Records that the backend is in reach, which is no proof.
-    func noteReachable(_ reason: String = "The backend answers.") async {
+    /// - Parameter failure: why the table that was asked for cannot be used.
+    func noteReachable(about failure: Prover.Failure? = nil) async {
         let wasOnline = scheduler.backend.state == .online
-        scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
+        let reason = ["The backend answers.", failure?.reason].compactMap(\.self)
+        scheduler.reached(
+            now: clock.uptime(), wall: clock.now(), reason: reason.joined(separator: " "),
+            refused: failure?.request)
         if !wasOnline { await announceStatus() }
     }
 
@@ -227,19 +346,70 @@ extension SyncEngine {
         return tables
     }
 
+    /// The tables of a proof after a failure of one table: it and the pulled and configured ones. Those that
+    /// named a time before which they are not to be asked are left out.
+    private func proofTables(of failed: TableName, goesLast: Bool) async -> [TableName] {
+        let known =
+            (try? await store.read { try $0.tables.all().filter(\.isComplete).map(\.name) }) ?? []
+        let others = (known + settings.tables.filter { !known.contains($0) })
+            .filter { $0 != failed }
+        let (allowed, _) = await allowed([failed] + others)
+        let tables = goesLast ? allowed.filter { $0 != failed } : allowed
+        guard goesLast, allowed.contains(failed) else { return tables }
+        // Room is left for the table itself.
+        return tables.prefix(SyncLimits.proofFaults - 1) + [failed]
+    }
+
+    /// The tables that may be listed now, those last that failed before.
+    /// - Returns: also the failure of the others, which named a time.
+    func allowed(_ tables: [TableName]) async -> ([TableName], Prover.Failure?) {
+        let now = clock.now()
+        let waits =
+            (try? await store.read { transaction in
+                try tables.map { try transaction.tableWaits.wait(.pull, of: $0) }
+            }) ?? tables.map { _ in nil }
+        var (free, failing): ([TableName], [TableName]) = ([], [])
+        var forbidden: Prover.Failure?
+        for (table, wait) in zip(tables, waits) {
+            if let wait, let time = wait.notBefore, time > now {
+                let rest = Duration.milliseconds(time.milliseconds - now.milliseconds)
+                let earliest = [forbidden?.retryAfter, rest].compactMap(\.self).min()
+                forbidden = Prover.Failure(
+                    state: .degraded, reason: wait.reason, retryAfter: earliest,
+                    request: wait.request)
+            } else if wait == nil {
+                free.append(table)
+            } else {
+                failing.append(table)
+            }
+        }
+        // Those that failed in earlier proofs come after those that did not, the latest last.
+        let failed = failedInProofs.filter { free.contains($0) }
+        return (free.filter { !failed.contains($0) } + failed + failing, forbidden)
+    }
+
     private func pullPasses(
-        _ running: CurrentRun, _ credential: Credential
+        _ requests: [PullRequest], _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
         var requiresSignIn = false
-        for request in try await requests(running.wish) {
+        for request in requests {
             let remote = remote(credential)
             let before = current?.run.pull ?? []
+            if let wait = try await pullWait(of: request.table) {
+                var report = PullReport(table: request.table.text)
+                report.error = wait.reason
+                current?.run.pull = before + [report]
+                continue
+            }
             let pass = PullPass(
                 store: store, remote: remote, request: request, pageRows: settings.pageRows,
                 cancel: running.cancel, log: log,
                 progress: { report in await self.note(report, after: before) },
                 beforePage: { await self.pushBetweenPages(running, credential) })
-            let end = await pass.run()
+            var end = await pass.run()
+            if let failure = end.tableFailure {
+                end = try await attribute(failure, of: pass, end)
+            }
             current?.run.pull = before + [end.report]
             if let stop = end.stop {
                 // Without a token, one table may require a sign-in that the others do not require.
@@ -249,13 +419,48 @@ extension SyncEngine {
                 requiresSignIn = true
                 continue
             }
-            store.wanted.remove(request.table)
+            if end.tableFailure == nil { store.wanted.remove(request.table) }
             if end.report.error == nil {
                 isProven = true
                 await noteProven()
             }
         }
         return requiresSignIn && !isProven ? .signIn : nil
+    }
+
+    /// The wait that puts a table's pull off now; nil if it may be pulled.
+    private func pullWait(of table: TableName) async throws(StoreError) -> TableWait? {
+        let wait = try await store.read { try $0.tableWaits.wait(.pull, of: table) }
+        return wait.flatMap { $0.until > clock.now() ? $0 : nil }
+    }
+
+    /// Finds out whether a failed pull is about its table: another table, or a list of the same one, proves
+    /// that the backend otherwise answers. If the table named a time, it is not asked again for the proof.
+    private func attribute(
+        _ failure: Prover.Failure, of pass: PullPass, _ end: PullPass.End
+    ) async throws(StoreError) -> PullPass.End {
+        var (end, failure) = (end, failure)
+        let name = pass.request.table
+        let tables = await proofTables(of: name, goesLast: true)
+            .filter { failure.retryAfter == nil || $0 != name }
+        let outcome =
+            tables.isEmpty ? .failed(failure) : await prover(pass.remote).prove(tables)
+        switch outcome {
+        case .proven(let generation):
+            await noteProof(of: generation)
+            failure.reason = TableWait.reason(name, status: failure.request?.status)
+            end.report.error = failure.reason
+            if store.has(.tableWaitIgnored) { failure.retryAfter = nil }
+            try await pass.noteFailure(
+                failure.reason, canBeListed: false, failure, random: random)
+        case .failed(let found):
+            // That another table is missing says nothing.
+            var proof = found.isAboutTable ? failure : found
+            proof.retryAfter = [failure.retryAfter, proof.retryAfter].compactMap(\.self).max()
+            proof.request = failure.request ?? proof.request
+            end.stop = proof.state == .signedOut ? .signIn : .backend(proof)
+        }
+        return end
     }
 
     private func requests(_ wish: Scheduler.Wish) async throws(StoreError) -> [PullRequest] {
@@ -287,17 +492,21 @@ extension SyncEngine {
 
     /// Passes a stop to the schedule.
     /// - Returns: the run's end state and its reason.
-    private func end(_ stop: PushStop, _ credential: Credential) -> (Run.State, String?) {
+    private func end(
+        _ stop: PushStop, _ credential: Credential
+    ) async -> (Run.State, String?) {
         switch stop {
         case .backend(let failure) where failure.isAboutTable:
             let reason = "The backend answers. \(failure.reason)"
             isProven = false
-            scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
+            scheduler.reached(
+                now: clock.uptime(), wall: clock.now(), reason: reason, refused: failure.request)
             scheduler.pausePushes(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
             current?.loggedReason = failure.reason
             return (.completeWithErrors, failure.reason)
         case .backend(let failure):
             fail(failure)
+            await keepNamedWait(failure)
             return (.offline, failure.reason)
         // Without a token, one table may require a sign-in that the others do not require.
         case .signIn where credential == .none && isProven:
@@ -306,6 +515,7 @@ extension SyncEngine {
             refused(credential)
             return (.signIn, scheduler.backend.reason)
         case .cancelled: return (.cancelled, nil)
+        case .yielded: return (.complete, nil)
         case .store(let reason):
             scheduler.pausePushes(now: clock.uptime())
             return (.failed, reason)
@@ -355,6 +565,8 @@ extension SyncEngine {
     /// operation that waits for a time is due.
     func noteProven() async {
         let wasOnline = scheduler.backend.state == .online
+        provenAt = clock.uptime()
+        failedInProofs = []
         scheduler.reached(now: clock.uptime(), wall: clock.now())
         // Taken before the write, so that a failure during the write counts for the next time.
         let isRetryNeeded = scheduler.takeRetryAll()

@@ -199,9 +199,11 @@ extension SyncEngine {
             let isJoined = join(wish, isExplicit: isExplicit) != nil
             // A cancelled caller waits too: otherwise it would ask in a loop and keep other callers from
             // the actor.
+            if !isJoined { callersBehind += 1 }
             let run = await withCheckedContinuation {
                 waiters[current.run.id, default: []].append($0)
             }
+            if !isJoined { callersBehind -= 1 }
             // A caller that was resumed with those whose timeout has passed waits on.
             if isJoined, run.state != .running { return run }
         }
@@ -228,8 +230,9 @@ extension SyncEngine {
         var run = current?.run ?? running.run
         (run.state, run.reason) = end
         run.progress = nil
+        if run.state == .cancelled { scheduler.pausePulls(now: clock.uptime()) }
         run.endedAt = clock.now()
-        if run.pulledEveryTable { lastSync = run.endedAt }
+        if run.pulledEveryTable, pulledSoFar.isEmpty { lastSync = run.endedAt }
         await save(run)
         current = nil
         close(run)

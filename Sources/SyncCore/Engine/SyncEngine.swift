@@ -32,13 +32,24 @@ public actor SyncEngine {
     var lastClockReading: (wall: Instant, uptime: Duration)?
     /// Whether the backend gave a list, and nothing has failed since.
     var isProven = false
+    /// When it last gave one, in uptime.
+    var provenAt: Duration?
+    /// The tables that failed in proofs since it last gave one, the latest last.
+    var failedInProofs: [TableName] = []
+    /// What a sync has pulled that made way for another run; the next one goes on from there.
+    var pulledSoFar: Set<PullRequest> = []
     /// The backend that the store belongs to; nil until it is read.
     var binding: Binding?
+    /// Before which the backend asked not to be tried (Retry-After), by the wall clock; nil if it named no
+    /// time, or before the binding is read.
+    var backendNotBefore: Instant?
     var scheduler: Scheduler
     var current: CurrentRun?
     var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
     /// The requested runs that have not begun.
     var announcedRuns: [Scheduler.Wish: Run] = [:]
+    /// The number of callers that wait for another run to end before theirs begins.
+    var callersBehind = 0
     /// The number of requested runs that ended without beginning and are being saved.
     var endingRuns = 0
     /// The latest finished runs, oldest first.
@@ -217,6 +228,7 @@ public actor SyncEngine {
         isGenerationKnown = false
         isGenerationRemembered = false
         binding = nil
+        backendNotBefore = nil
         generation = backend.generation.first
         warnings = []
         takenRows = [:]

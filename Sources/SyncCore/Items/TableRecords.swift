@@ -55,6 +55,7 @@ struct TableRecords {
     /// Removes a table, and by the references to it every row of other tables that belongs to it.
     func remove(_ table: TableRecord) throws {
         try transaction.counters.keepGiven(ofRemoved: table.id)
+        try transaction.tableWaits.remove(of: table.name)
         try transaction.run(
             """
             INSERT INTO meta VALUES ('last_removed_table', ?1)

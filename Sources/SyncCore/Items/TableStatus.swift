@@ -31,14 +31,18 @@ public struct TableStatus: Sendable, Hashable {
     public var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     public var preservesHistory: Bool
-    /// A warning in plain words: why pulls fail, rows that are set aside, rows without a version, or the
-    /// backend's paging or clocks.
+    /// A warning in plain words: why its changes wait, why pulls fail, rows that are set aside, rows without a
+    /// version, or the backend's paging or clocks.
     public var warning: String?
     /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
     /// because the backend could not be used, does not count.
     public var pullError: String?
     /// When its pulls began to fail.
     public var pullsFailSince: Instant?
+    /// Why its operations are put off; nil while the backend takes them.
+    public var pushWait: TableWait?
+    /// Why its pulls are put off; nil while the backend answers them.
+    public var pullWait: TableWait?
     /// The number of the backend's rows that are set aside, because they cannot be applied.
     public var setAside: Int
     /// The built indexes, then the suggested ones.
@@ -66,6 +70,7 @@ struct TableStatuses {
             WHERE table_id = ? AND state NOT IN ('done', 'discarded', 'collapsed')
             """, [table.id])
         let setAside = try setAsideRows.count(of: table.id)
+        let pushWait = try transaction.tableWaits.wait(.push, of: table.name)
         return TableStatus(
             name: table.name.text, items: Int(items ?? 0), pending: Int(pending ?? 0),
             isComplete: table.isComplete, lastPull: table.lastPullAt,
@@ -73,8 +78,9 @@ struct TableStatuses {
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents, preservesHistory: table.preservesHistory,
-            warning: warning(table, setAside: setAside), pullError: table.pullError,
-            pullsFailSince: table.pullsFailSince, setAside: setAside,
+            warning: warning(table, pushWait, setAside: setAside), pullError: table.pullError,
+            pullsFailSince: table.pullsFailSince, pushWait: pushWait,
+            pullWait: try transaction.tableWaits.wait(.pull, of: table.name), setAside: setAside,
             indexes: try TableIndexes(transaction).statuses(of: table.id))
     }
 
@@ -82,8 +88,10 @@ struct TableStatuses {
         "Its rows have no version, so a row is read before it is written: what another writer changes in the "
         + "moment between is not protected."
 
-    private func warning(_ table: TableRecord, setAside: Int) -> String? {
-        var sentences: [String] = []
+    private func warning(
+        _ table: TableRecord, _ pushWait: TableWait?, setAside: Int
+    ) -> String? {
+        var sentences = [pushWait.map { "Its changes wait: \($0.reason)" }].compactMap(\.self)
         if let error = table.pullError { sentences.append("Its pulls fail: \(error)") }
         if setAside > 0 {
             let rows =

@@ -64,6 +64,7 @@ extension PullPass {
                 record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
             }
             (record.pullError, record.pullsFailSince) = (nil, nil)
+            try transaction.tableWaits.clear(.pull, of: record.name)
             try transaction.tables.save(record)
             return removed
         }
@@ -96,10 +97,20 @@ extension PullPass {
     }
 
     /// Stores why the table's pull failed, and since when its pulls fail.
-    /// - Parameter canBeListed: whether the backend gave a list of the table, so that it is there.
-    func noteFailure(_ reason: String, canBeListed: Bool) async throws(StoreError) {
+    /// - Parameters:
+    ///   - canBeListed: whether the backend gave a list of the table, so that it is there.
+    ///   - failure: puts the next pull off; without it, the next sync pulls.
+    func noteFailure(
+        _ reason: String, canBeListed: Bool, _ failure: Prover.Failure? = nil,
+        random: any RandomSource = SystemRandom()
+    ) async throws(StoreError) {
         let name = request.table
         try await store.write { transaction in
+            if let failure {
+                _ = try transaction.tableWaits.note(.pull, of: name, failure, random: random)
+            } else {
+                try transaction.tableWaits.clear(.pull, of: name)
+            }
             let known = try transaction.tables.table(name)
             guard var record = try known ?? (canBeListed ? transaction.tables.make(name) : nil)
             else { return }

@@ -32,6 +32,8 @@ struct PullPass: Sendable {
     struct End: Sendable {
         var report: PullReport
         var stop: PushStop?
+        /// A failure that is the table's, if a proof shows that the backend otherwise answers.
+        var tableFailure: Prover.Failure?
     }
 
     /// Runs the pass.
@@ -59,7 +61,8 @@ struct PullPass: Sendable {
             return End(report: report, stop: .store(error.description))
         }
         return End(
-            report: state?.report ?? PullReport(table: request.table.text), stop: state?.stop)
+            report: state?.report ?? PullReport(table: request.table.text), stop: state?.stop,
+            tableFailure: state?.tableFailure)
     }
 
     private func begin() async throws(StoreError) -> PullState {
@@ -249,7 +252,8 @@ struct PullPass: Sendable {
     /// Handles a refused page: tries smaller pages or a simpler paging, if the table can be listed. If
     /// there is none, or the query is not the reason, the pull fails.
     private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
-        let failure = Prover.failure(answer, request.table)
+        var failure = Prover.failure(answer, request.table)
+        failure.request = remote.failures.last(of: request.table)
         if answer.mayBeOfQuery, state.plan.paging.isLinked, state.plan.links.isSkip {
             state.refusals += 1
             if answer.mayRefuseOrder || state.refusals > 1 { state.plan.refuseSkip() }
@@ -271,6 +275,11 @@ struct PullPass: Sendable {
             state.canBeListed && answer.mayBeOfQuery
             ? "The backend gives the table's first page, and refuses every way to the others. \(failure.reason)"
             : failure.reason
+        if failure.mayBeOfTable, !store.has(.tableFailureIsBackends) {
+            // A table that could be listed has proven the backend, and is pulled at the next sync.
+            if !(state.canBeListed && answer.mayBeOfQuery) { state.tableFailure = failure }
+            return
+        }
         switch failure.state {
         case .signedOut: state.stop = .signIn
         case .offline, .portal, .degraded: state.stop = .backend(failure)

@@ -26,6 +26,8 @@ struct PullState: Sendable {
     var stop: PushStop?
     /// The rows that the list of a client's own pairs had.
     var followed: Set<ItemID> = []
+    /// See ``PullPass/End/tableFailure``.
+    var tableFailure: Prover.Failure?
     /// When clients last used the store, in uptime.
     var lastUse: Duration?
     /// Whether a token is kept, with the items that the query returned.
@@ -40,10 +42,10 @@ struct PullState: Sendable {
         (self.startedUptime, self.begun, self.keepsToken) = (startedUptime, begun, keepsToken)
     }
 
-    /// Whether what ended the pull is about its table: nothing else stopped it, or the table alone asks for a
-    /// sign-in, since without a token other tables may be read.
+    /// Whether what ended the pull is surely about its table: nothing else stopped it, or the table alone asks
+    /// for a sign-in, since without a token other tables may be read.
     func isAboutTable(_ credential: Credential) -> Bool {
-        stop == nil || stop == .signIn && credential == .none
+        stop == nil && tableFailure == nil || stop == .signIn && credential == .none
     }
 
     /// Whether items that were not received are removed at the end, because the backend does not have them.

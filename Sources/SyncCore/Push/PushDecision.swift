@@ -135,9 +135,12 @@ struct Postponement: Sendable, Hashable {
     enum Cause: Sendable, Hashable {
         /// The connection to the backend. Counts to the circuit.
         case link
-        /// The backend as a whole does not answer requests now (429, 502, 503, 504, or a proof failed). It
-        /// may have named a wait. Counts to the circuit.
+        /// The backend as a whole does not answer requests now (429, or a proof failed). It may have named a
+        /// wait. Counts to the circuit.
         case busy(retryAfter: Duration?)
+        /// The backend fails for this table (502, 503, 504), if a proof shows that it otherwise answers. It
+        /// may have named a wait.
+        case table(retryAfter: Duration?)
         /// This operation alone, if a proof shows that the backend otherwise answers.
         case own
         /// The table requires a sign-in that other tables do not require, and there is no token.

@@ -12,17 +12,19 @@ extension PushPass {
     ///    or a policy that lets the local change win) is sent once more.
     /// 4. If the answer says that the next operation would fail too, the slots are closed. Operations that
     ///    wait for a slot have sent nothing, and are pushed when the backend is proven again.
-    func push(_ operation: TableOperation) async -> PushedOperation {
+    func push(_ operation: TableOperation, _ gates: TableGates) async -> PushedOperation {
         var result = PushedOperation(id: operation.id, seq: operation.seq)
         let refusal = operation.state == .quarantined ? operation.reason ?? "" : nil
         result.isSecondTry = refusal != nil
+        result.mayHavePassedOver = gates.hasFailed(operation.tableID)
+        defer { gates.end(operation.tableID) }
         var operation = operation
         var (hasRead, hasMerged) = (false, false)
         do throws(StoreError) {
             for _ in 0..<SyncLimits.requestsPerOperation {
                 guard
                     let step = try await step(
-                        operation, hasRead: hasRead, hasMerged: hasMerged, after: refusal)
+                        operation, gates, hasRead: hasRead, hasMerged: hasMerged, after: refusal)
                 else { break }
                 guard !step.isHeld else {
                     result.isHeld = true
@@ -71,9 +73,11 @@ extension PushPass {
     }
 
     private func step(
-        _ operation: TableOperation, hasRead: Bool, hasMerged: Bool, after refusal: String?
+        _ operation: TableOperation, _ gates: TableGates, hasRead: Bool, hasMerged: Bool,
+        after refusal: String?
     ) async throws(StoreError) -> Step? {
         let table = operation.table
+        if gates.isClosed(operation.tableID) { return Step(state: operation.state, isHeld: true) }
         guard let record = try await record(of: table) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
@@ -87,7 +91,7 @@ extension PushPass {
             }
         }
         if operation.needsHighestID {
-            if let step = try await recordHighestID(operation, subject, after: refusal) {
+            if let step = try await recordHighestID(operation, subject, gates, after: refusal) {
                 return step
             }
         }
@@ -99,13 +103,14 @@ extension PushPass {
         let marked = try await store.commitInGroup { try $0.attempts.markSending(operation, start) }
         guard let marked else { return nil }
 
-        guard await acquireSlot(isNext: hasRead) else {
-            return try await settleUnsent(marked, subject, after: refusal)
+        guard await acquireSlot(gates, for: operation, isNext: hasRead) else {
+            return try await settleUnsent(marked, subject, gates, after: refusal)
         }
-        let ruling = try await sendAndJudge(request, of: operation, subject, record)
+        let ruling = try await sendAndJudge(request, of: operation, subject, record, gates)
         var step = try await settle(
-            marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
-            origin: ruling.origin, hasVersion: ruling.hasVersion, after: refusal)
+            marked, ruling.subject, ruling.decision, ruling.end, gates, failure: ruling.failure,
+            origin: ruling.origin, hasVersion: ruling.hasVersion, answersWrite: ruling.answersWrite,
+            after: refusal)
         step.isRead = subject.isReadFirst
         step.refusedProtocolVersion = ruling.refusedProtocolVersion
         return step
@@ -131,17 +136,20 @@ extension PushPass {
         }
     }
 
-    /// Waits for a slot; false if the push ends or must prove the backend first.
-    private func acquireSlot(isNext: Bool = false) async -> Bool {
+    /// Waits for a slot; false if the push ends, must prove the backend first, or has put off the table.
+    private func acquireSlot(
+        _ gates: TableGates, for operation: TableOperation, isNext: Bool = false
+    ) async -> Bool {
         guard await slots.acquire(isNext: isNext) else { return false }
-        guard cancel.isSet else { return true }
+        guard cancel.isSet || gates.isClosed(operation.tableID) else { return true }
         slots.release()
         return false
     }
 
     /// Commits that an operation was marked in flight but not sent.
     private func settleUnsent(
-        _ marked: TableOperation, _ subject: PushSubject, after refusal: String?
+        _ marked: TableOperation, _ subject: PushSubject, _ gates: TableGates,
+        after refusal: String?
     ) async throws(StoreError) -> Step {
         let reason =
             cancel.isSet
@@ -151,7 +159,8 @@ extension PushPass {
         end.reach = AttemptEnd.neverBegun
         let held = PushDecision.postponed(
             Postponement(cause: .held, maybeApplied: false, reason: reason))
-        var step = try await settle(marked, subject, held, end, failure: nil, after: refusal)
+        var step = try await settle(
+            marked, subject, held, end, gates, failure: nil, after: refusal)
         step.isHeld = true
         return step
     }
@@ -159,9 +168,12 @@ extension PushPass {
     /// Stores the backend's highest integer id before an insert is first sent.
     /// - Returns: nil after a success; otherwise the outcome of the operation, which was not sent.
     private func recordHighestID(
-        _ operation: TableOperation, _ subject: PushSubject, after refusal: String?
+        _ operation: TableOperation, _ subject: PushSubject, _ gates: TableGates,
+        after refusal: String?
     ) async throws(StoreError) -> Step? {
-        guard await acquireSlot() else { return Step(state: operation.state, isHeld: true) }
+        guard await acquireSlot(gates, for: operation) else {
+            return Step(state: operation.state, isHeld: true)
+        }
         let answer = await remote(for: operation).list(
             operation.table, IntegerInsert.highest)
         guard case .rows(let page) = answer else {
@@ -170,11 +182,11 @@ extension PushPass {
                 later.maybeApplied = false
                 decision = .postponed(later)
             }
-            let failure = await attributeFailure(&decision, operation.table)
+            let failure = await attributeFailure(&decision, operation, gates)
             if failure != nil || decision.endsPush { slots.close() }
             slots.release()
             return try await settle(
-                operation, subject, decision, nil, failure: failure, after: refusal)
+                operation, subject, decision, nil, gates, failure: failure, after: refusal)
         }
         slots.release()
         // A backend that ignores `$top` may give several rows, in any order.
@@ -183,23 +195,43 @@ extension PushPass {
         return nil
     }
 
+    /// The failure that puts an operation's table off; nil if it is another one, or there is none.
+    private func tableFailure(
+        _ decision: PushDecision, _ operation: TableOperation
+    ) -> Prover.Failure? {
+        guard case .postponed(let later) = decision, case .table(let named) = later.cause else {
+            return nil
+        }
+        return Prover.Failure(
+            state: .online, reason: later.reason,
+            retryAfter: store.has(.tableWaitIgnored) ? nil : named,
+            request: remote.failures.last(of: operation.table))
+    }
+
     /// Commits a decision.
     /// - Parameter refusal: why the backend refused the operation earlier in this pass. It stays refused if the
     ///   second try had no verdict and no effect.
     private func settle(
         _ operation: TableOperation, _ subject: PushSubject, _ decision: PushDecision,
-        _ end: AttemptEnd?, failure: Prover.Failure?,
-        origin: RowOrigin = RowOrigin(), hasVersion: Bool? = nil, after refusal: String? = nil
+        _ end: AttemptEnd?, _ gates: TableGates, failure: Prover.Failure?,
+        origin: RowOrigin = RowOrigin(), hasVersion: Bool? = nil, answersWrite: Bool = false,
+        after refusal: String? = nil
     ) async throws(StoreError) -> Step {
         let random = random
+        let tableFailure = tableFailure(decision, operation)
+        let endsWait = answersWrite && tableFailure == nil && gates.hasFailed(operation.tableID)
         let maxAttempts = settings.maxAttempts
         let isOwnFailure = decision.isOwnFailure
-        let (state, follower) = try await store.commitInGroup { transaction in
+        let (state, follower, wait) = try await store.commitInGroup { transaction in
+            if endsWait { try transaction.tableWaits.clear(.push, of: operation.table) }
+            let wait = try tableFailure.map {
+                try transaction.tableWaits.note(.push, of: operation.table, $0, random: random)
+            }
             let settlement = Settlement(
                 subject: subject,
                 failures: isOwnFailure ? try transaction.attempts.ownFailures(of: operation) : 0,
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
-                origin: origin, random: random)
+                origin: origin, tableWait: wait, random: random)
             var outcome = settlement.outcome(decision)
             if let refusal, decision != .sendAgain,
                 case .waiting(_, _, let maybeApplied, _) = outcome, !maybeApplied
@@ -218,8 +250,11 @@ extension PushPass {
             }
             let state = try Settling(transaction: transaction).settle(
                 operation.seq, outcome, attempt: end, after: refusal)
-            return (state, state.isOpen ? nil : try transaction.items.pending(of: operation))
+            let follower = state.isOpen ? nil : try transaction.items.pending(of: operation)
+            return (state, follower, wait)
         }
+        if endsWait { gates.open(operation.tableID) }
+        if let wait { gates.close(operation.tableID, until: wait.until) }
         var step = Step(state: state, linkFailure: failure)
         step.follower = follower
         switch decision {

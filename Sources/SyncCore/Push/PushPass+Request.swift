@@ -14,6 +14,8 @@ extension PushPass {
         var refusedProtocolVersion: Bool
         /// Whether the row has a version; nil if it was not read.
         var hasVersion: Bool?
+        /// Whether the backend has answered a write to the table, be it with a refusal.
+        var answersWrite: Bool
     }
 
     /// Whether a missing table was there before, so that it may come back.
@@ -30,12 +32,12 @@ extension PushPass {
     ///    (``AnsweredRow``). It becomes the server's row.
     /// 4. After a delete in a table of which it is not known yet, read whether the backend keeps the row as
     ///    deleted.
-    /// 5. Find out whether a failure is the link's. If it is, or if the next operation would get the same
-    ///    answer, nothing more is sent.
+    /// 5. Find out whether a failure is the link's, or the table's. If it is the link's, or if the next
+    ///    operation would get the same answer, nothing more is sent; if it is the table's, nothing more of it.
     /// 6. Release the slot before the commit.
     func sendAndJudge(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
-        _ record: TableRecord
+        _ record: TableRecord, _ gates: TableGates
     ) async throws(StoreError) -> JudgedRequest {
         defer { slots.release() }
         let remote = self.remote(for: operation)
@@ -62,13 +64,14 @@ extension PushPass {
             (decision, origin) = await readDeleted(decision, origin, of: operation)
         }
         decision = withoutToken(decision, for: record.name)
-        let failure = await attributeFailure(&decision, record.name)
+        let failure = await attributeFailure(&decision, operation, gates)
         if failure != nil || decision.endsPush { slots.close() }
         var end = AttemptEnd(exchange)
         end.error = end.error ?? failure?.reason
         return JudgedRequest(
             subject: subject, decision: decision, end: end, failure: failure, origin: origin,
-            refusedProtocolVersion: exchange.answer.isOtherVersion, hasVersion: hasVersion)
+            refusedProtocolVersion: exchange.answer.isOtherVersion, hasVersion: hasVersion,
+            answersWrite: request.method != .get && !exchange.answer.isFailure)
     }
 
     /// Judges the first answer.
@@ -238,22 +241,49 @@ extension PushPass {
         }
     }
 
-    /// Checks a failure that may be the operation's own with a proof. If the proof fails too, the failure
-    /// is the backend's.
-    /// - Returns: the failure of the link; nil if the link works.
+    /// Checks a failure that may be the operation's own or its table's with a proof: by other tables first, if
+    /// it may be the table's. If the proof fails too, the failure is the backend's.
+    /// - Returns: the failure of the link or the backend; nil if the backend otherwise answers.
     func attributeFailure(
-        _ decision: inout PushDecision, _ table: TableName
+        _ decision: inout PushDecision, _ operation: TableOperation, _ gates: TableGates
     ) async -> Prover.Failure? {
         guard case .postponed(var later) = decision else { return nil }
+        let table = operation.table
+        let request = remote.failures.last(of: table)
+        func busy(_ wait: Duration?) -> Prover.Failure {
+            Prover.Failure(
+                state: .degraded, reason: later.reason, retryAfter: wait, request: request)
+        }
         switch later.cause {
         case .cancelled, .held: return nil
-        case .link: return Prover.Failure(state: .offline, reason: later.reason)
-        case .busy(let wait):
-            return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
-        case .own, .requiresSignIn:
-            guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
+        case .link:
+            return Prover.Failure(state: .offline, reason: later.reason, request: request)
+        case .busy(let wait): return busy(wait)
+        case .table(let wait) where store.has(.tableFailureIsBackends): return busy(wait)
+        case .table(let named):
+            let tables = await proofTables(table, true)
+            let outcome = tables.isEmpty ? .failed(busy(named)) : await prover.prove(tables)
+            guard case .failed(let found) = outcome else {
+                gates.close(operation.tableID)
+                later.reason = TableWait.reason(table, status: request?.status)
+                decision = .postponed(later)
                 return nil
             }
+            // That another table is missing says nothing.
+            var failure = found.isAboutTable ? busy(named) : found
+            if failure.state == .signedOut {
+                decision = .signIn(maybeApplied: later.maybeApplied)
+                return nil
+            }
+            failure.retryAfter = [named, failure.retryAfter].compactMap(\.self).max()
+            failure.request = request ?? failure.request
+            failure.hasFailedProof = true
+            later.cause = .busy(retryAfter: failure.retryAfter)
+            decision = .postponed(later)
+            return failure
+        case .own, .requiresSignIn:
+            let tables = await proofTables(table, false)
+            guard case .failed(let failure) = await prover.prove(tables) else { return nil }
             guard failure.state != .signedOut else {
                 decision = .signIn(
                     maybeApplied: later.maybeApplied && !store.has(.signInForgetsRequest))

@@ -14,9 +14,11 @@ import TablesProtocol
 ///    ``PushedOperation``). The process may end at any point.
 /// 5. An operation that depends on another item's operation (see ``Dependencies``) is left out until that
 ///    one has closed.
-/// 6. When no due operation is left to try, what the backend refused in this pass is tried once more, if
+/// 6. If the backend fails for one table, the operations of that table are put off, and those of the others
+///    are sent (``TableGates``).
+/// 7. When no due operation is left to try, what the backend refused in this pass is tried once more, if
 ///    other operations were applied in between: it may have needed an item that came later.
-/// 7. Then the pass ends, or at a stop.
+/// 8. Then the pass ends, or at a stop.
 struct PushPass: Sendable {
     let store: Store
     let remote: Remote
@@ -26,6 +28,11 @@ struct PushPass: Sendable {
     let cancel: CancelFlag
     let log: Logger
     let slots: RequestSlots
+    /// The tables that a proof may list, the most likely first, for a failure of the given table.
+    let proofTables: @Sendable (_ of: TableName, _ goesLast: Bool) async -> [TableName]
+    /// Whether the pass makes way for other work, asked once it has run for
+    /// ``SyncLimits/pushTurnSeconds``; nil if it never does.
+    let yields: (@Sendable () async -> Bool)?
     /// Called after each operation.
     let progress: @Sendable (PushReport, Run.Progress) async -> Void
 
@@ -33,20 +40,31 @@ struct PushPass: Sendable {
     /// - Returns: the final state with the report.
     func run(isProven: Bool) async -> PushState {
         var state = PushState(isProven: isProven)
+        let turnEnd = remote.clock.uptime() + .seconds(SyncLimits.pushTurnSeconds)
         do throws(StoreError) {
             try await recover()
-            let (bookend, total, hasDependencies) = try await store.read { transaction in
+            let (bookend, total, hasDependencies, gates) = try await store.read { transaction in
                 let bookend = try transaction.dueOperations.bookend()
                 let hasDependencies = try transaction.tables.all().contains { !$0.parents.isEmpty }
+                let gates = TableGates(try transaction.tableWaits.all(.push), now: transaction.now)
                 return (
-                    bookend, try transaction.dueOperations.count(upTo: bookend), hasDependencies
+                    bookend, try transaction.dueOperations.count(upTo: bookend), hasDependencies,
+                    gates
                 )
             }
             (state.total, state.hasDependencies) = (total, hasDependencies)
             if total > 0 { await progress(state.report, state.progress) }
-            try await pushDueOperations(&state, upTo: bookend)
+            try await pushDueOperations(&state, upTo: bookend, gates, turnEnd: turnEnd)
             if !store.has(.refusedIsNotTriedAgain) { state.takeRefused() }
-            if !state.again.isEmpty { try await pushDueOperations(&state, upTo: bookend) }
+            if !state.again.isEmpty {
+                // They are tried in this pass, also if the rest is left to another one.
+                let hasYielded = state.stop == .yielded
+                if hasYielded { state.stop = nil }
+                try await pushDueOperations(
+                    &state, upTo: hasYielded ? 0 : bookend, gates,
+                    turnEnd: hasYielded ? nil : turnEnd)
+                if hasYielded { state.stop = state.stop ?? .yielded }
+            }
             let counts = try await store.read { try $0.ledger.queueCounts() }
             state.report.left = counts.open
         } catch {
@@ -66,7 +84,7 @@ struct PushPass: Sendable {
     }
 
     private func pushDueOperations(
-        _ state: inout PushState, upTo bookend: Int64
+        _ state: inout PushState, upTo bookend: Int64, _ gates: TableGates, turnEnd: Duration?
     ) async throws(StoreError) {
         var next: [TableOperation] = []
         var failure: StoreError?
@@ -82,13 +100,17 @@ struct PushPass: Sendable {
                     slots.isOpen || !state.isProven
                 {
                     if cancel.isSet { state.stop = .cancelled }
+                    if let yields, let turnEnd, remote.clock.uptime() >= turnEnd, await yields() {
+                        state.stop = state.stop ?? .yielded
+                    }
                     do throws(StoreError) {
-                        if next.isEmpty { next = try await nextDue(&state, upTo: bookend) }
+                        if next.isEmpty { next = try await nextDue(&state, upTo: bookend, gates) }
                     } catch { failure = error }
                     guard state.stop == nil, failure == nil, !next.isEmpty else { break }
                     await proveIfNeeded(&state, for: next[0].table)
                     guard state.stop == nil else { break }
                     let operation = next.removeFirst()
+                    if gates.isClosed(operation.tableID) { continue }
                     do throws(StoreError) {
                         if state.hasDependencies, operation.state != .quarantined,
                             try await holdBack(operation)
@@ -99,11 +121,12 @@ struct PushPass: Sendable {
                         failure = error
                         break
                     }
+                    guard gates.admit(operation.tableID) else { continue }
                     state.tried.insert(operation.seq)
                     running += 1
                     let applied = state.report.applied
                     group.addTask {
-                        var pushed = await push(operation)
+                        var pushed = await push(operation, gates)
                         pushed.appliedBefore = applied
                         return pushed
                     }
@@ -142,8 +165,9 @@ struct PushPass: Sendable {
     /// The next operations to try, in order: the refused ones that are tried once more, then the due ones that
     /// this pass has not tried.
     private func nextDue(
-        _ state: inout PushState, upTo bookend: Int64
+        _ state: inout PushState, upTo bookend: Int64, _ gates: TableGates
     ) async throws(StoreError) -> [TableOperation] {
+        if gates.retry(now: remote.clock.now()) { state.cursor = 0 }
         while !state.again.isEmpty {
             let seqs = state.again.prefix(SyncLimits.dueOperationsPerRead)
             state.again.removeFirst(seqs.count)
@@ -154,10 +178,11 @@ struct PushPass: Sendable {
             if !refused.isEmpty { return refused }
         }
         while true {
-            let cursor = state.cursor
+            let (cursor, tried) = (state.cursor, gates.tried)
             let found = try await store.read {
                 try $0.dueOperations.next(
-                    after: cursor, upTo: bookend, limit: SyncLimits.dueOperationsPerRead)
+                    after: cursor, upTo: bookend, without: tried,
+                    limit: SyncLimits.dueOperationsPerRead)
             }
             if let last = found.last { state.cursor = last.seq }
             let fresh = found.filter { !state.tried.contains($0.seq) }
@@ -181,19 +206,12 @@ struct PushPass: Sendable {
 
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {
         guard !state.isProven else { return }
-        switch await prover.prove(await tables(with: table)) {
+        switch await prover.prove(await proofTables(table, false)) {
         case .proven:
             state.isProven = true
             slots.open()
         case .failed(let failure):
             state.stop = failure.state == .signedOut ? .signIn : .backend(failure)
         }
-    }
-
-    /// The tables that a proof may ask for, `wanted` first.
-    func tables(with wanted: TableName) async -> [TableName] {
-        let known =
-            (try? await store.read { try $0.tables.all().filter(\.isComplete).map(\.name) }) ?? []
-        return [wanted] + known.filter { $0 != wanted }
     }
 }

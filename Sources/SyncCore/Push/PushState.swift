@@ -4,6 +4,8 @@ enum PushStop: Sendable, Hashable {
     case backend(Prover.Failure)
     case signIn
     case cancelled
+    /// It made way for other work. The rest is still due.
+    case yielded
     /// The store could not be written.
     case store(String)
 
@@ -79,6 +81,7 @@ struct PushState {
             mustReadFromStart = true
             return
         }
+        if pushed.mayHavePassedOver { mustReadFromStart = true }
         if !pushed.isSecondTry { finished += 1 }
         if let state = pushed.state {
             if pushed.isSecondTry {
@@ -108,7 +111,11 @@ struct PushState {
         }
         isProven = false
         linkFailures += 1
-        if linkFailures >= SyncLimits.circuitFailures { stop = stop ?? .backend(failure) }
+        // A time that the backend named forbids the proof, and one that has failed is not repeated.
+        let mayProve = !failure.forbidsRequests && !failure.hasFailedProof
+        if linkFailures >= SyncLimits.circuitFailures || !mayProve {
+            stop = stop ?? .backend(failure)
+        }
     }
 }
 
@@ -132,7 +139,10 @@ struct PushedOperation: Sendable {
     var state: OperationState?
     /// Whether the backend refused the protocol version of the request.
     var refusedProtocolVersion = false
-    /// Why the link or the backend failed; nil if the failure was the operation's own or there was none.
+    /// Whether operations of its table may have been passed over while it was tried.
+    var mayHavePassedOver = false
+    /// Why the link or the backend failed; nil if the failure was the operation's own or its table's, or there
+    /// was none.
     var linkFailure: Prover.Failure?
     var stop: PushStop?
 }

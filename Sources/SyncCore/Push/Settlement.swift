@@ -10,6 +10,8 @@ struct Settlement {
     var maxAttempts: Int
     var now: Instant
     var origin = RowOrigin()
+    /// The wait of the operation's table after this failure; nil if the table did not fail.
+    var tableWait: TableWait?
     var random: any RandomSource
 
     /// The outcome to commit for a decision.
@@ -67,6 +69,10 @@ struct Settlement {
             return wait(later.reason, until: now, maybeApplied: later.maybeApplied)
         case .link, .requiresSignIn:
             return wait(later.reason, until: backoff(attempts), maybeApplied: later.maybeApplied)
+        case .table:
+            return wait(
+                later.reason, until: timeAfterTable, maybeApplied: later.maybeApplied,
+                isRetryAfter: tableWait?.notBefore != nil)
         case .busy(let wait):
             let until = wait.map { now.advanced(by: $0) } ?? backoff(attempts)
             return self.wait(
@@ -81,6 +87,17 @@ struct Settlement {
             return wait(
                 later.reason, until: backoff(failures + 1), maybeApplied: later.maybeApplied)
         }
+    }
+
+    /// When an operation is due whose table failed: with the table. After further failures it is due later, so
+    /// that another operation of the table is tried first: the failure may be about this one alone.
+    private var timeAfterTable: Instant {
+        guard let tableWait else { return backoff(attempts) }
+        guard attempts > 2 else { return tableWait.until }
+        guard tableWait.notBefore == nil else {
+            return tableWait.until.advanced(by: .seconds(SyncLimits.tableTurnSeconds))
+        }
+        return max(tableWait.until, backoff(attempts))
     }
 
     private func wait(

@@ -36,9 +36,10 @@ enum Verdict {
                 status == 429
                 ? "The backend asks for fewer requests."
                 : "The backend is not available (\(status))."
-            let later = Postponement(
-                cause: .busy(retryAfter: wait), maybeApplied: status != 429, reason: reason)
-            return .postponed(later)
+            let cause: Postponement.Cause =
+                status == 429 ? .busy(retryAfter: wait) : .table(retryAfter: wait)
+            return .postponed(
+                Postponement(cause: cause, maybeApplied: status != 429, reason: reason))
         case .unusable(let status, let why):
             // A request in a protocol version that the backend refuses was not carried out.
             return .postponed(

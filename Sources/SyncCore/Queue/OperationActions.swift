@@ -53,6 +53,7 @@ struct OperationActions {
     func retry(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
         let found = try find(id, revision: revision)
         guard case .operation(var operation, _, _) = found else { return found.refusal }
+        try transaction.tableWaits.makeAllDue(of: operation.table)
         switch operation.state {
         case .sending: return .refused(reason: "It is being sent.")
         case .conflict: return .refused(reason: "The conflict has to be decided first.")

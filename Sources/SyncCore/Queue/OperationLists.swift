@@ -53,7 +53,24 @@ struct OperationLists {
         // A place in another order is no `seq`; such a list is read by `skip`.
         let hasNext = order == .queue && found.count > limit
         return Page(
-            items: items, next: hasNext ? shown.last.map(Cursor.text) : nil, total: total)
+            items: try explained(items), next: hasNext ? shown.last.map(Cursor.text) : nil,
+            total: total)
+    }
+
+    /// The operations with what their tables wait for: a queued one has no reason of its own.
+    private func explained(_ operations: [TableOperation]) throws -> [TableOperation] {
+        guard operations.contains(where: { $0.state == .queued }) else { return operations }
+        let waits = try transaction.tableWaits.all(.push)
+        if waits.isEmpty { return operations }
+        return operations.map { operation in
+            guard operation.state == .queued, let wait = waits[operation.tableID],
+                wait.until > transaction.now
+            else { return operation }
+            var operation = operation
+            operation.reason = wait.reason
+            operation.nextAttemptAt = wait.until
+            return operation
+        }
     }
 
     /// The number of operations that match, from the counters if the filter allows it.
@@ -117,7 +134,7 @@ struct OperationLists {
         let row = try row(of: operation)
         let server = operation.state.isOpen ? row?.shadow : row?.visible
         return OperationDetail(
-            summary: operation.summary(identity: transaction.identity),
+            summary: try explained([operation])[0].summary(identity: transaction.identity),
             payload: operation.kind == .delete ? nil : operation.payload?.json,
             base: operation.baseRow?.json, mine: row?.visible?.json, server: server?.json,
             headers: RecordedFields.lines(operation.headers),

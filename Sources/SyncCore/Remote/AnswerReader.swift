@@ -47,7 +47,9 @@ struct AnswerReader {
         // 2. "Not now" may come from any server on the way, in any form.
         switch status {
         case 429, 502, 503, 504:
-            let wait = RetryAfter.parse(response.head.headerFields[.retryAfter], now: now)
+            let named = RetryAfter.parse(response.head.headerFields[.retryAfter], now: now)
+            // A wait of nothing names no time: the backoff holds.
+            let wait = named.flatMap { $0 > .zero ? $0 : nil }
             return .unavailable(status: status, retryAfter: wait)
         case 408, 500...: return .failed(status: status, text: text(response))
         case 401: return .unauthorized

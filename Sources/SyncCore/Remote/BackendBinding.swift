@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-/// The backend that the store belongs to: three values of `meta`.
+/// The backend that the store belongs to: four values of `meta`.
 struct BackendBinding {
     let transaction: Transaction
     private var dueOperations: DueOperations { transaction.dueOperations }
@@ -11,6 +11,7 @@ struct BackendBinding {
     private static let addressKey = "backend.address"
     private static let provenKey = "backend.proven"
     private static let generationKey = "backend.generation"
+    private static let notBeforeKey = "backend.notBefore"
 
     /// Binds the store to a backend. A bound backend that never answered as /tables is replaced.
     func bind(to address: BackendAddress) throws -> Binding {
@@ -19,6 +20,8 @@ struct BackendBinding {
         if let bound, try text(Self.provenKey) != nil { return .other(bound) }
         try set(Self.addressKey, address.description)
         try remove(Self.generationKey)
+        try setNotBefore(nil)
+        try transaction.tableWaits.forgetTimes()
         return .bound
     }
 
@@ -44,11 +47,23 @@ struct BackendBinding {
         try text(Self.generationKey).flatMap { Int($0) }.flatMap(Generation.init(rawValue:))
     }
 
+    /// Before which the backend asked not to be tried (Retry-After); nil if it named no time.
+    func notBefore() throws -> Instant? {
+        try text(Self.notBeforeKey).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
+    }
+
+    /// Stores the time before which the backend is not to be tried.
+    func setNotBefore(_ time: Instant?) throws {
+        guard let time else { return try remove(Self.notBeforeKey) }
+        try set(Self.notBeforeKey, String(time.milliseconds))
+    }
+
     /// Accepts another backend. The queue stays; every table is pulled again.
     func rebind(to address: BackendAddress) throws {
         try set(Self.addressKey, address.description)
         try remove(Self.provenKey)
         try remove(Self.generationKey)
+        try setNotBefore(nil)
         for table in try tables.all() {
             try tokens.remove(of: table, queryID: nil)
             try tables.forgetHabits(of: table)

@@ -25,33 +25,55 @@ struct Prover: Sendable {
         var isAboutTable = false
         /// Whether the backend itself failed, for example with 500, rather than asking for a later request.
         var isFault = false
+        /// Whether it may be about one table: a status of 5xx, or 408.
+        var mayBeOfTable = false
+        /// The request that failed.
+        var request: FailedRequest?
+        /// Whether a proof that followed the request failed too.
+        var hasFailedProof = false
+
+        /// Whether the backend as a whole named a time before which it is not to be asked.
+        var forbidsRequests: Bool { state == .degraded && retryAfter != nil }
     }
 
     /// Proves the backend.
     ///
     /// 1. A few tables are listed, the most likely first. A table that is missing or not readable says
     ///    nothing about the others.
-    /// 2. The first list proves the backend. A failure of the backend as a whole (out of reach, an error
-    ///    such as 500 or 503, a network's sign-in page, 401 to a token) ends the proof. Any other answer does
-    ///    not.
-    /// 3. Without a list, the first failure is the outcome. If several tables were asked for and each gave
-    ///    JSON that is no list, this is no table's script: the server does not speak /tables.
+    /// 2. The first list proves the backend. A failure of the backend as a whole (out of reach, 429, a
+    ///    network's sign-in page, 401 to a token) ends the proof. Any other answer does not. An error such as
+    ///    500 or 503 may be about its table, so a few other tables are asked.
+    /// 3. Without a list, the first such error is the outcome, else the first failure. If several tables were
+    ///    asked for and each gave JSON that is no list, this is no table's script: the server does not speak
+    ///    /tables.
     func prove(_ tables: [TableName]) async -> Outcome {
         var first: Failure?
+        var faults: [Failure] = []
         let asked = tables.prefix(SyncLimits.proofTables)
         var withoutList = 0
-        for table in asked {
+        for table in asked where faults.count < SyncLimits.proofFaults {
             let (answer, generation) = await ask(table)
             if answer.isOfScript { withoutList += 1 }
             switch outcome(answer, table, in: generation) {
             case .proven(let generation): return .proven(generation)
-            case .failed(let failure):
+            case .failed(var failure):
+                failure.request = remote.failures.last(of: table)
+                if failure.mayBeOfTable {
+                    faults.append(failure)
+                } else if failure.state != .notTables, !failure.isAboutTable {
+                    return .failed(failure)
+                }
                 first = first ?? failure
-                if failure.state != .notTables, !failure.isAboutTable { return .failed(failure) }
             }
         }
         if withoutList > 1, withoutList == asked.count { first?.isAboutTable = false }
-        return .failed(first ?? Failure(state: .offline, reason: "There is no table to ask for."))
+        guard var fault = faults.first else {
+            return .failed(
+                first ?? Failure(state: .offline, reason: "There is no table to ask for."))
+        }
+        // Each of them asked not to be tried earlier, so the backend is not.
+        fault.retryAfter = faults.compactMap(\.retryAfter).max()
+        return .failed(fault)
     }
 
     /// Lists one table. If the generation has to be detected and the answer may differ in another
@@ -120,11 +142,12 @@ struct Prover: Sendable {
                 status == 429
                 ? "The backend asks for fewer requests (429)."
                 : "The backend is not available (\(status))."
-            return Failure(state: .degraded, reason: reason, retryAfter: wait)
+            return Failure(
+                state: .degraded, reason: reason, retryAfter: wait, mayBeOfTable: status != 429)
         case .failed(let status, _):
             return Failure(
                 state: .degraded, reason: "The backend fails with \(status).",
-                isFault: status != 408)
+                isFault: status != 408, mayBeOfTable: true)
         case .unusable(let status, .html) where status < 400:
             return Failure(
                 state: .portal,

@@ -11,6 +11,8 @@ struct Remote: Sendable {
     var credential: Credential
     var clock: any EngineClock
     var meter = Meter()
+    /// The requests that failed, for this connection and its copies.
+    var failures = FailedRequests()
     /// The header fields of the client whose operation is sent. Fields of the request itself take
     /// precedence.
     var clientFields: HTTPFields = [:]
@@ -20,6 +22,13 @@ struct Remote: Sendable {
         let start = clock.uptime()
         let exchange = await exchange(request, asList: asList)
         meter.note(exchange.answer, took: clock.uptime() - start)
+        if asList ? !exchange.answer.isList : exchange.answer.isFailure {
+            failures.note(
+                FailedRequest(
+                    method: request.method.rawValue, path: address.prefix + request.target,
+                    status: exchange.status, at: clock.now()),
+                to: address.prefix + "/tables/")
+        }
         return exchange
     }
 

@@ -19,6 +19,13 @@ enum Backoff {
             random)
     }
 
+    /// The wait before a table is tried again that the backend fails for, after `failures` failures in a row.
+    static func table(failures: Int, random: any RandomSource) -> Duration {
+        max(
+            operation(failures: failures, random: random),
+            .milliseconds(SyncLimits.tableFloorMilliseconds))
+    }
+
     /// A random wait up to base × 2^(failures - 1), at most the cap.
     private static func jitter(
         _ base: UInt64, _ cap: UInt64, _ failures: Int, _ random: any RandomSource

@@ -33,8 +33,12 @@ struct Scheduler: Sendable {
     struct Outlook: Sendable, Hashable {
         /// Whether operations are due now.
         var hasDue = false
-        /// How long until the next waiting operation is due.
+        /// How long until the next waiting operation, or the next table that is put off, is due.
         var untilNext: Duration?
+        /// The table whose pull is due first after it failed.
+        var putOffPull: TableName?
+        /// How long until that pull is due.
+        var untilPull: Duration?
     }
 
     var mode = EngineStatus.Mode.online
@@ -49,6 +53,8 @@ struct Scheduler: Sendable {
     var pushAt: Duration?
     private var quietSince: Duration?
     private(set) var syncAt: Duration?
+    /// The uptime before which no failed pull is tried again by itself.
+    private var pullPause: Duration?
     /// Whether a probe has to find out if the backend is out of reach.
     var mustProbe = false
     /// Whether every waiting operation becomes due when the backend next gives a list, because it was out
@@ -105,7 +111,15 @@ struct Scheduler: Sendable {
             self.syncAt = nextInterval(now)
             return .run(.sync)
         }
+        if let table = outlook.putOffPull, outlook.untilPull ?? .zero <= .zero, pullsAgain(now) {
+            return .run(.pull(PullRequest(table: table)))
+        }
         return pushStep(now: now, outlook: outlook)
+    }
+
+    /// Whether a pull that failed is tried again by itself, before the next sync.
+    private func pullsAgain(_ now: Duration) -> Bool {
+        settings.triggers.contains(.reconnect) && pullPause.map { now >= $0 } ?? true
     }
 
     private mutating func pushStep(now: Duration, outlook: Outlook) -> Step {
@@ -114,8 +128,18 @@ struct Scheduler: Sendable {
         if startPush(now: now, outlook: outlook) { return .run(.push) }
         if !outlook.hasDue { pushAt = nil }
         let later = settings.triggers.contains(.afterWrites) ? outlook.untilNext : nil
-        let times = [isDue ? pushAt : nil, syncAt, later.map { now + $0 }]
+        let pull = settings.triggers.contains(.reconnect) ? outlook.untilPull : nil
+        let times = [
+            isDue ? pushAt : nil, syncAt, later.map { now + $0 },
+            pull.map { max(now + $0, pullPause ?? now) },
+        ]
         return .wait(until: times.compactMap(\.self).min())
+    }
+
+    /// Whether a run waits that does something else than the one in progress.
+    func hasOtherWork(than wish: Wish, now: Duration) -> Bool {
+        mustProbe || wishes.contains { $0 != wish }
+            || isAutomatic && syncAt.map { now >= $0 } ?? false
     }
 
     /// Whether due operations are to be pushed now. If so, the push counts as started.
@@ -198,16 +222,24 @@ struct Scheduler: Sendable {
     /// does not list the tables.
     mutating func pausePushes(now: Duration, seconds: Int64 = SyncLimits.storeRestSeconds) {
         pushAt = now + .seconds(seconds)
+        pausePulls(now: now)
+    }
+
+    /// Delays pulls that are tried again by themselves, because one was cancelled or the store cannot be used.
+    mutating func pausePulls(now: Duration) {
+        pullPause = now + .seconds(SyncLimits.storeRestSeconds)
     }
 
     /// Records progress of a run.
     mutating func progressed(now: Duration) { lastProgress = now }
 
     /// Records that the backend gave a list or a verdict, or an answer about one table.
+    /// - Parameter request: the request that such an answer refused.
     /// - Returns: whether it was out of reach before.
     @discardableResult
     mutating func reached(
-        now: Duration, wall: Instant, reason: String = "The backend answers."
+        now: Duration, wall: Instant, reason: String = "The backend answers.",
+        refused request: FailedRequest? = nil
     ) -> Bool {
         lastProgress = now
         let wasAway: Bool
@@ -217,6 +249,7 @@ struct Scheduler: Sendable {
         }
         link = .up
         setBackend(.online, reason, now: now, wall: wall, nextTry: nil)
+        backend.failedRequest = request
         if wasAway {
             retriesAllWhenProven = true
             if settings.triggers.contains(.reconnect) { wish(.sync) }
@@ -256,6 +289,7 @@ struct Scheduler: Sendable {
         }
         let next = isAutomatic ? wall.advanced(by: wait) : nil
         setBackend(failure.state, failure.reason, now: now, wall: wall, nextTry: next)
+        backend.failedRequest = failure.request
     }
 
     /// Switches the backend off until an uptime, or on.
@@ -297,6 +331,7 @@ struct Scheduler: Sendable {
         backend.state = state
         backend.reason = reason
         backend.nextTry = nextTry
+        backend.failedRequest = nil
         backend.isAsked = true
         reachability.become(reach, now: now)
     }

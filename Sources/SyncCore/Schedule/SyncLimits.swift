@@ -76,6 +76,13 @@ public enum SyncLimits {
     static let operationBaseMilliseconds: UInt64 = 2_000
     /// The longest wait before an operation is tried again, in milliseconds.
     static let operationCapMilliseconds: UInt64 = 600_000
+    /// The shortest wait before a table is tried again that the backend fails for, in milliseconds.
+    static let tableFloorMilliseconds: Int64 = 500
+    /// How long after its table an operation is due that failed again at a time that the backend named, in
+    /// seconds. Another operation of the table is tried first: the failure may be about this one alone.
+    static let tableTurnSeconds: Int64 = 1
+    /// How long a push runs before it makes way for pulls that wait, in seconds.
+    static let pushTurnSeconds: Int64 = 2
     /// The longest that due work may wait with the backend in reach, in seconds.
     static let stallSeconds: Int64 = 30
     /// The wait after a run that failed because of the store, in seconds.
@@ -147,6 +154,8 @@ public enum SyncLimits {
     static let futureSeconds: Int64 = 5
     /// The most tables that a proof lists.
     static let proofTables = 8
+    /// The most tables that a proof lists if each of them fails with an error of the backend.
+    static let proofFaults = 3
     /// The most tables that one examination of a backend lists.
     static let examinedTables = 20
     /// How long before an insert a delete may have been answered that took effect after the insert's highest id

@@ -56,3 +56,38 @@ DELETE FROM aliases WHERE table_id IN (SELECT id FROM tables WHERE id_kind = 'in
   AND NOT EXISTS (SELECT 1 FROM items
     WHERE items.table_id = aliases.table_id AND items.id = aliases.id
       AND (deleted = 0 OR pending IS NOT NULL OR settled_at = 0));
+
+-- table_waits: tables that the backend fails for (502, 503, 504) while it answers for others.
+--
+--   name_key           the table, which may not be in `tables` yet: `tables.name_key`
+--   kind               push: its operations wait; pull: its pulls wait
+--   reason             a sentence for a person
+--   since              when it began to fail
+--   failures           failures in a row, for the backoff
+--   until              when it is tried again; a wait that is over stays until a success
+--   not_before         the backend has asked not to be tried earlier (Retry-After)
+--   method, path, status, failed_at
+--                      the request that failed last
+CREATE TABLE table_waits (
+  name_key TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  not_before INTEGER,
+  method TEXT,
+  path TEXT,
+  status INTEGER,
+  failed_at INTEGER,
+  PRIMARY KEY (name_key, kind)
+) STRICT, WITHOUT ROWID;
+
+-- With the table, so that the operations of a table that waits are passed over without reading them.
+DROP INDEX operations_due;
+CREATE INDEX operations_due ON operations(seq, table_id, state, next_attempt_at)
+  WHERE (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
+    AND waits_for IS NULL;
+DROP INDEX operations_timed;
+CREATE INDEX operations_timed ON operations(next_attempt_at, table_id)
+  WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL;

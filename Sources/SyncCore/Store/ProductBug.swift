@@ -39,6 +39,10 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case pushIsVisible
     /// A request that failed is taken for one that was never sent, when the proof after it is answered 401.
     case signInForgetsRequest
+    /// A table's 503 is taken for the backend's, so that no other table is pushed or pulled.
+    case tableFailureIsBackends
+    /// A time that the backend named for a table is not obeyed.
+    case tableWaitIgnored
     /// A pulled row is laid over local changes.
     case pullOverwrites
     /// A row without a version is not read before it is written.

@@ -54,6 +54,7 @@ final class Transaction {
     var counters: StoreCounters { StoreCounters(transaction: self) }
     var queue: OperationQueue { OperationQueue(transaction: self) }
     var dueOperations: DueOperations { DueOperations(transaction: self) }
+    var tableWaits: TableWaits { TableWaits(transaction: self) }
     var attempts: AttemptLog { AttemptLog(transaction: self) }
     var claims: RowClaims { RowClaims(transaction: self) }
     var ledger: LedgerTable { LedgerTable(transaction: self) }

@@ -30,9 +30,29 @@ struct Redaction: Sendable {
         case .string(let text): .string(replacing(text))
         case .array(let values): .array(values.map(replacing))
         case .object(let members):
-            .object(members.map { .init(replacing($0.name), replacing($0.value)) })
+            .object(
+                members.map { member in
+                    let value =
+                        member.name == "failedRequest"
+                        ? Self.withoutRow(member.value) : member.value
+                    return .init(replacing(member.name), replacing(value))
+                })
         case .null, .bool, .number: value
         }
+    }
+
+    /// A request that failed, without the id and the query of its path.
+    private static func withoutRow(_ request: JSONValue) -> JSONValue {
+        guard case .object(let members) = request else { return request }
+        return .object(
+            members.map { member in
+                guard member.name == "path", let path = member.value.string else { return member }
+                let parts = path.prefix { $0 != "?" }.split(separator: "/")
+                let table = parts.firstIndex(of: "tables").map {
+                    parts[...min($0 + 1, parts.count - 1)]
+                }
+                return .init("path", .string("/" + (table ?? []).joined(separator: "/")))
+            })
     }
 
     private func replacing(_ text: String) -> String {

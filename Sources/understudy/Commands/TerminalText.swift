@@ -41,6 +41,11 @@ enum TerminalText {
                     "Table",
                     "\(text(table["name"]))  \(text(table["items"])) items, "
                         + "\(text(table["pending"])) pending\(complete)"))
+            for (name, what) in [("pushWait", "changes"), ("pullWait", "pulls")] {
+                guard let next = table[name]?["nextTry"]?.string else { continue }
+                let since = text(table[name]?["since"])
+                lines.append(row("", "its \(what) fail since \(since), tried again at \(next)"))
+            }
             if let warning = table["warning"]?.string {
                 let since = table["pullsFailSince"]?.string.map { " (since \($0))" } ?? ""
                 lines.append(row("", warning + since))

@@ -125,7 +125,7 @@ import Testing
         world.transport.decide { request, _ in request.head.method == .post ? .instead(busy) : nil }
         let run = await world.engine.push()
         #expect(run.state == .offline)
-        #expect(world.writes.count == 3)
+        #expect(world.writes.count == 1)
         let first = try #require(try await world.open().first)
         #expect(first.state == .waiting)
         #expect(!first.maybeApplied)

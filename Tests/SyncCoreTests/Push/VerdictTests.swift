@@ -16,7 +16,8 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
     enum Expected: Sendable {
         case applied(RemoteRow?), readBack, sendAgain, insertAgain, merge(String), conflict(
             RemoteRow?)
-        case decided(ConflictPolicy), quarantine, refused, own(Bool), link(Bool), busy(Bool), signIn
+        case decided(ConflictPolicy), quarantine, refused, own(Bool), link(Bool), busy(Bool)
+        case table(Bool), signIn
     }
 
     init(_ name: String, _ subject: PushSubject, _ answer: RemoteAnswer, _ expected: Expected) {
@@ -39,6 +40,8 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
             later.cause == .own && later.maybeApplied == maybe
         case (.link(let maybe), .postponed(let later)):
             later.cause == .link && later.maybeApplied == maybe
+        case (.table(let maybe), .postponed(let later)):
+            later.cause == .table(retryAfter: nil) && later.maybeApplied == maybe
         case (.busy(let maybe), .postponed(let later)):
             later.cause == .busy(retryAfter: nil) && later.maybeApplied == maybe
         default: false
@@ -142,7 +145,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("403", subject(.delete), .rejected(status: 403, text: ""), .quarantine),
         .init("500", subject(.update), .failed(status: 500, text: ""), .own(true)),
         .init("408", subject(.insert), .failed(status: 408, text: ""), .own(true)),
-        .init("503", subject(.update), .unavailable(status: 503, retryAfter: nil), .busy(true)),
+        .init("503", subject(.update), .unavailable(status: 503, retryAfter: nil), .table(true)),
         .init("429", subject(.update), .unavailable(status: 429, retryAfter: nil), .busy(false)),
         .init("a page", subject(.update), .unusable(status: 200, .html), .own(true)),
         .init("a torn body", subject(.insert), .unusable(status: 201, .notJSON), .own(true)),

@@ -209,6 +209,30 @@ import Testing
         #expect(try await store.read { try $0.integer(removed) } == nil)
     }
 
+    @Test func `what is due in a store of version 4 is due`() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 4)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tables(id, name, name_key) VALUES (1, 'a', 'a');
+                    INSERT INTO operations(seq, op_id, table_id, item_id, kind, state, generation,
+                      created_at, actor)
+                    VALUES (1, 'o', 1, 'x', 'delete', 'queued', 2, 1, 'client')
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        let due = try await store.read { try $0.dueOperations.next(upTo: 9, limit: 9).map(\.id) }
+        #expect(due == ["o"])
+        #expect(try await store.tables().map(\.pushWait) == [nil])
+    }
+
     @Test func `a store of version 1 is opened with what it has`() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }

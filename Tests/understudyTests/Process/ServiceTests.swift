@@ -136,5 +136,8 @@ struct ServiceTests {
         let operation = JSONValue.members(
             ("id", .string("1")), ("itemId", .string("secret")), ("title", .string("secret")))
         #expect(Redaction.operation(operation).text == #"{"id":"1"}"#)
+        let request = JSONValue.members(
+            ("failedRequest", .members(("path", .string("/api/tables/t/ana?$filter=x")))))
+        #expect(redaction.text(request) == #"{"failedRequest":{"path":"/api/tables/t"}}"#)
     }
 }

@@ -1,0 +1,90 @@
+"""The backend fails for one table with 503 and answers for another: only the first one waits."""
+
+import time
+
+from programs import wait_until
+
+
+def failing(start, methods, retry_after=None, **options):
+    """A proxy with the tables todoitem and orders, whose backend answers 503 for these methods of orders."""
+    backend = start.backend("--faults")
+    for table in ("todoitem", "orders"):
+        backend.request("POST", f"/tables/{table}", json={"id": "a", "text": "one"})
+    proxy = start.proxy(backend.url, "--table", "orders", "--table", "todoitem", **options)
+    assert proxy.sync()["state"] == "complete"
+    rule = {"kind": "status", "status": 503, "methods": methods, "tables": ["orders"]}
+    if retry_after:
+        rule["retryAfter"] = retry_after
+    backend.faults(rule)
+    return backend, proxy
+
+
+def table(proxy, name="orders"):
+    return next(one for one in proxy.status()["tables"] if one["name"] == name)
+
+
+def posts(backend):
+    return backend.request("GET", "/-/effects").json()["requests"].get("POST", 0)
+
+
+def test_writes_of_the_other_table_are_sent_and_the_status_names_the_failing_one(start):
+    backend, proxy = failing(start, ["POST"])
+    before = posts(backend)
+    for number in range(50):
+        proxy.insert({"id": f"o{number}", "text": "waits"}, "orders")
+    proxy.insert({"id": "t", "text": "goes"})
+    wait_until(lambda: any(row["id"] == "t" for row in backend.all()), 10, "the other table")
+    wait_until(lambda: table(proxy)["pushWait"], 10, "the wait")
+    status = proxy.status()
+    assert status["backend"]["state"] == "online"
+    wait = table(proxy)["pushWait"]
+    assert wait["reason"].startswith("The backend is not available for table orders (503)")
+    tried = wait["failedRequest"]
+    assert (tried["method"], tried["path"], tried["status"]) == ("POST", "/tables/orders", 503)
+    assert table(proxy, "todoitem")["pushWait"] is None
+    # The one that was sent and those that were not say why, and when they are sent.
+    page = proxy.operator("GET", "/operations?table=orders")
+    assert page["total"] == 50
+    assert {one["reason"] for one in page["items"]} == {wait["reason"]}
+    assert all(one["nextAttemptAt"] for one in page["items"])
+    said = proxy.command("status").stdout
+    assert "Its changes wait: The backend is not available for table orders (503)" in said, said
+    metrics = proxy.request("GET", "/-/metrics").text
+    assert 'understudy_table_pushes_failing{identity="anonymous",table="orders"} 1' in metrics
+    assert 'understudy_table_pushes_failing{identity="anonymous",table="todoitem"} 0' in metrics
+    # Not each of them is sent into the failure.
+    assert posts(backend) - before < 20
+    backend.faults()
+    assert proxy.sync()["state"] == "complete"
+    assert len(backend.all("orders")) == 51 and table(proxy)["pushWait"] is None
+    assert proxy.status()["ledger"]["balances"]
+
+
+def test_a_named_time_is_obeyed_also_by_a_sync_that_is_asked_for(start):
+    backend, proxy = failing(start, ["POST"], retry_after=6)
+    proxy.insert({"id": "o", "text": "waits"}, "orders")
+    wait_until(lambda: table(proxy)["pushWait"], 10, "the wait")
+    assert table(proxy)["pushWait"]["isNamed"]
+    failed, before = time.monotonic(), posts(backend)
+    for _ in range(3):
+        assert proxy.sync()["state"] == "completeWithErrors"
+    assert posts(backend) == before or time.monotonic() - failed > 5
+    backend.faults()
+    wait_until(lambda: len(backend.all("orders")) == 2, 15, "the change")
+    assert time.monotonic() - failed > 4
+
+
+def test_reads_that_fail_stop_no_other_pull(start):
+    backend, proxy = failing(start, ["GET"])
+    backend.request("POST", "/tables/todoitem", json={"id": "b", "text": "two"})
+    run = proxy.sync()
+    assert run["state"] == "completeWithErrors" and "orders (503)" in run["reason"], run
+    assert {row["id"] for row in proxy.list()} == {"a", "b"}
+    wait = table(proxy)["pullWait"]
+    assert wait["failedRequest"]["method"] == "GET" and wait["failedRequest"]["status"] == 503
+    assert proxy.status()["backend"]["state"] == "online"
+    # Writes of the table go on, and its rows are still here.
+    proxy.insert({"id": "n", "text": "new"}, "orders")
+    wait_until(lambda: proxy.operator("GET", "/operations")["total"] == 0, 10, "the write")
+    backend.faults()
+    wait_until(lambda: table(proxy)["pullWait"] is None, 20, "the next pull, which nobody asked for")
