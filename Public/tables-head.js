@@ -41,6 +41,7 @@ function factsOf(table) {
   return [
     words.rowCount(table.items),
     words.pendingCount(table.pending),
+    table.part && words.part(table.part),
     table.isComplete ? words.complete : words.partial,
     table.lastPull ? words.pulled(distance(table.lastPull)) : words.neverPulled,
     words.idKind[table.idKind] ?? table.idKind,

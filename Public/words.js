@@ -227,6 +227,7 @@ export const words = {
   pendingCount: (count) => `${number(count)} unsent`,
   complete: "complete",
   partial: "not pulled completely yet",
+  part: (filter) => `only rows with ${filter} are copied`,
   pulled: (when) => `pulled ${when}`,
   neverPulled: "never pulled",
   noID: "(no id)",

@@ -144,7 +144,7 @@ extension AppGraphBuilder {
             store = try Store(
                 at: try configuration.folder.storeFile(identity), identity: identity,
                 clock: clock, ids: SystemIDSource(), workers: workers,
-                tables: configuration.tables.map(Set.init),
+                tables: configuration.tables.map(Set.init), parts: configuration.parts,
                 budgetBytes: configuration.diskBudgetBytes, strictSDK: configuration.strictSDK)
         } catch let error as StoreError {
             throw StartProblem(error.description)

@@ -15,6 +15,8 @@ package struct ProxyConfiguration: Sendable {
     package var triggers = Set(Trigger.allCases)
     /// The only tables that are allowed; each sync pulls all of them. Nil allows any table.
     package var tables: [TableName]?
+    /// The parts of tables that are copied in part.
+    package var parts: [TableName: TablePart] = [:]
     /// Tables that every sync pulls, also before a client has asked for them.
     package var pulledTables: [TableName] = []
     /// The policies of single tables.

@@ -167,3 +167,17 @@ def test_deleted_rows_are_shown_when_asked_for(books, dashboard):
     page.page.get_by_role("button", name="b03").click()
     expect(page.page.get_by_role("button", name="Save")).to_have_count(0)
     page.accessible()
+
+
+def test_a_table_in_part_shows_its_filter(start, dashboard):
+    backend = start.backend()
+    for n in range(4):
+        backend.request("POST", "/tables/book", json={"id": f"b{n}", "pages": n * 100})
+    proxy = start.proxy(
+        backend.url, "--table", "book?$filter=pages gt 100", "--sync", "manual")
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("tables/book")
+    expect(rows(page)).to_have_count(2)
+    expect(page.page.get_by_text("only rows with $filter=pages gt 100 are copied")).to_be_visible()
+    page.accessible()

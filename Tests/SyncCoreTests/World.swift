@@ -23,7 +23,7 @@ final class World: Sendable {
 
     init(
         _ options: BackendOptions = BackendOptions(flavour: .mobileApps), seed: UInt64 = 1,
-        settings: SyncSettings = SyncSettings(triggers: [.manual]),
+        settings: SyncSettings = SyncSettings(triggers: [.manual]), part: String? = nil,
         generation: BackendConfiguration.GenerationChoice = .auto,
         credential: @escaping @Sendable () -> Credential = { .none },
         refused: @escaping @Sendable (Credential) -> Void = { _ in },
@@ -35,6 +35,8 @@ final class World: Sendable {
         self.random = random
         flavour = options.flavour
         todo = try #require(TableName("todoitem"))
+        var parts: [TableName: TablePart] = [:]
+        if let part { parts[todo] = try TablePart(parsing: part) }
         // Each read advances the backend's clock, so that its stamps differ.
         backend = try TablesBackend(
             options: options.having(todo),
@@ -45,7 +47,7 @@ final class World: Sendable {
         transport = FaultyTransport(InProcessTransport(backend) { clock.now() })
         store = try Store(
             at: folder + "/store.sqlite", identity: "anonymous", clock: clock, ids: random,
-            workers: 1)
+            workers: 1, parts: parts)
         engine = SyncEngine(
             store: store, transport: transport,
             backend: BackendConfiguration(
@@ -62,11 +64,12 @@ final class World: Sendable {
 
     /// The same store in another process: opened anew, with an engine of its own.
     func reborn(
-        address: String = "http://backend:1", file: String = "store.sqlite"
+        address: String = "http://backend:1", file: String = "store.sqlite",
+        parts: [TableName: TablePart]? = nil
     ) throws -> (Store, SyncEngine) {
         let store = try Store(
             at: folder + "/\(file)", identity: "anonymous", clock: clock, ids: random,
-            workers: 1)
+            workers: 1, parts: parts)
         let engine = SyncEngine(
             store: store, transport: transport,
             backend: BackendConfiguration(address: try #require(BackendAddress(address))),

@@ -75,7 +75,8 @@ extension JSONValue {
         .members(
             ("identity", .string(identity)), ("name", .string(table.name)),
             ("items", .number(table.items)), ("pending", .number(table.pending)),
-            ("isComplete", .bool(table.isComplete)), ("lastPull", .time(table.lastPull)),
+            ("isComplete", .bool(table.isComplete)), ("part", .text(table.part)),
+            ("lastPull", .time(table.lastPull)),
             ("readPolicy", .string(table.readPolicy.rawValue)),
             ("writePolicy", .string(table.writePolicy.rawValue)),
             ("conflictPolicy", .string(table.conflictPolicy.rawValue)),

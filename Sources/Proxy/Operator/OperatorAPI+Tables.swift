@@ -133,17 +133,19 @@ extension OperatorAPI {
         // As for a client, the first read of a table pulls it.
         switch outcome {
         case .unknownTable, .partial:
-            if tenant.backendStatus.mayPullForRead {
+            // A pull brings nothing of what is beyond the part of a table.
+            let known = (try? await tenant.store.tables())?.first { TableName($0.name) == table }
+            if known?.isComplete != true, tenant.backendStatus.mayPullForRead {
                 let run = await tenant.engine.startPull(table)
                 _ = await tenant.engine.result(
                     of: run, timeout: .seconds(Limits.firstPullSeconds))
                 outcome = await list(call, tenant, table, query)
             }
-        case .page, .invalid, .overBudget, .failed: break
+        case .page, .beyondPart, .invalid, .overBudget, .failed: break
         }
         switch outcome {
         case .page(let page), .partial(let page): return page
-        case .unknownTable: throw .notFound("There is no table \(table) here yet.")
+        case .unknownTable, .beyondPart: throw .notFound("There is no table \(table) here yet.")
         case .invalid(let error): throw Self.invalidQuery(error)
         case .overBudget: throw .invalid(LongReads.tooMuch)
         case .failed(let error): throw .unavailable(error.description)
@@ -159,7 +161,7 @@ extension OperatorAPI {
                 let outcome = reader.map {
                     tenant.store.listUnhurried(
                         table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax,
-                        worker: $0, isAbandoned: call.clientHasLeft)
+                        beyondPart: true, worker: $0, isAbandoned: call.clientHasLeft)
                 }
                 let left = ListOutcome.failed(.failed(LongReads.clientLeft))
                 continuation.resume(returning: call.clientHasLeft() ? left : outcome ?? left)

@@ -97,7 +97,7 @@ extension TablesRoutes {
                     return reply(page ?? stillPulling(context))
                 }
                 switch outcome {
-                case .page, .invalid, .overBudget, .failed:
+                case .page, .beyondPart, .invalid, .overBudget, .failed:
                     reply(finished(outcome, context))
                 // What the client wrote here is shown, whatever the backend says.
                 case .partial(let page) where !page.items.isEmpty || query.skip > 0:
@@ -354,18 +354,21 @@ extension TablesRoutes {
     /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any
     /// case, also one that begins before the engine was nudged.
     private func pullBehind(_ context: RequestContext) {
+        // A pull of a table in part does not bring what is beyond the part.
+        let table = context.tenant.store.table(context.call.table, worker: context.worker)
+        if table?.isInPart == true { return }
         context.tenant.store.want(context.call.table)
         if context.tenant.backendStatus.mayPullForRead {
             context.tenant.engine.nudge(.read(context.call.table))
         }
     }
 
-    private func hasOpenChanges(_ context: RequestContext) async -> Bool {
+    func hasOpenChanges(_ context: RequestContext) async -> Bool {
         (try? await context.tenant.store.hasOpenChanges(in: context.call.table)) ?? false
     }
 
     /// Answers later, in a task, if there is a place for a client that waits for the backend.
-    private func later(
+    func later(
         _ context: RequestContext,
         _ respond: @escaping @Sendable (RequestContext, Reply) async -> Void
     ) -> Answer {

@@ -17,11 +17,14 @@ extension TablesRoutes {
     }
 
     /// The store's list, with the short budget.
-    func listed(_ context: RequestContext, _ query: TableQuery) -> ListOutcome {
+    /// - Parameter beyondPart: whether a list beyond the part of a table gives what is here.
+    func listed(
+        _ context: RequestContext, _ query: TableQuery, beyondPart: Bool = false
+    ) -> ListOutcome {
         let call = context.call
         return context.tenant.store.list(
             call.table, query, generation: call.generation, within: context.pairs,
-            worker: context.worker)
+            beyondPart: beyondPart, worker: context.worker)
     }
 
     private func answered(
@@ -32,7 +35,7 @@ extension TablesRoutes {
             return .later { reply in
                 listLong(context, query, reply) { outcome, context in
                     switch outcome {
-                    case .page, .partial, .unknownTable:
+                    case .page, .partial, .beyondPart, .unknownTable:
                         answered(outcome, context, query).send(reply)
                     case .overBudget, .invalid, .failed: reply(finished(outcome, context))
                     }
@@ -40,25 +43,27 @@ extension TablesRoutes {
             }
         case .partial, .unknownTable:
             return listPartialTable(context, query) { finished(outcome, $0) }
+        case .beyondPart: return listBeyondPart(context, query)
         case .page, .invalid, .failed: return .now(finished(outcome, context))
         }
     }
 
     /// Lists on the calling thread with the short budget; a list that goes over it runs when it is the
     /// client's turn.
+    /// - Parameter beyondPart: whether a list beyond the part of a table gives what is here.
     func listOffServer(
-        _ context: RequestContext, _ query: TableQuery, _ reply: Reply,
+        _ context: RequestContext, _ query: TableQuery, beyondPart: Bool = false, _ reply: Reply,
         then: @escaping @Sendable (ListOutcome, RequestContext) -> Void
     ) {
-        let outcome = listed(context, query)
+        let outcome = listed(context, query, beyondPart: beyondPart)
         guard case .overBudget = outcome else { return then(outcome, context) }
-        listLong(context, query, reply, then: then)
+        listLong(context, query, beyondPart: beyondPart, reply, then: then)
     }
 
     /// Lists without the short budget, when it is the client's turn, for as long as the client waits.
     /// - Parameter then: gets the outcome on the lane's thread, with the context there.
     private func listLong(
-        _ context: RequestContext, _ query: TableQuery, _ reply: Reply,
+        _ context: RequestContext, _ query: TableQuery, beyondPart: Bool = false, _ reply: Reply,
         then: @escaping @Sendable (ListOutcome, RequestContext) -> Void
     ) {
         let client = LongReads.Client(identity: context.tenant.identity, actor: context.actor)
@@ -69,7 +74,8 @@ extension TablesRoutes {
             let context = context.moved(to: reader)
             let outcome = context.tenant.store.listUnhurried(
                 context.call.table, query, generation: context.call.generation,
-                within: context.pairs, worker: reader, isAbandoned: { reply.clientHasLeft })
+                within: context.pairs, beyondPart: beyondPart, worker: reader,
+                isAbandoned: { reply.clientHasLeft })
             guard !reply.clientHasLeft else { return reply(context.error(left)) }
             then(outcome, context)
         }
@@ -89,7 +95,7 @@ extension TablesRoutes {
             return offlineAnswer(context, nil)
         case .partial(let page): return listed(page, context, isComplete: false)
         // An empty list would be an answer that only the backend can give.
-        case .unknownTable: return offlineAnswer(context, nil)
+        case .unknownTable, .beyondPart: return offlineAnswer(context, nil)
         case .invalid(let error): return context.error(.badQuery(error))
         case .overBudget:
             return context.error(.badRequest(LongReads.tooMuch))

@@ -89,7 +89,7 @@ final class DownstreamClient {
             table, query, generation: kind.generation, pageRows: Self.pageRows, worker: 0)
         {
         case .page(let page), .partial(let page): return page
-        case .unknownTable: return ItemPage(items: [])
+        case .unknownTable, .beyondPart: return ItemPage(items: [])
         case .invalid, .overBudget, .failed: throw Failure(text: "\(kind) was refused")
         }
     }

@@ -98,6 +98,7 @@ extension SyncEngine {
                 let record = try IDKinds(transaction: transaction).tableForRows(table, [.row(row)])
                 _ = try PulledRows(transaction: transaction).take(
                     .row(row), to: record, asOf: change)
+                if record.part != nil { try transaction.doubts.add([row.id.text], of: record) }
             }
             return nil
         }

@@ -401,12 +401,15 @@ extension SyncEngine {
                 current?.run.pull = before + [report]
                 continue
             }
+            var asked = request
+            let part = request.isWhole ? try await store.part(of: request.table) : nil
+            asked.part = part?.query
             let pass = PullPass(
-                store: store, remote: remote, request: request, pageRows: settings.pageRows,
+                store: store, remote: remote, request: asked, pageRows: settings.pageRows,
                 cancel: running.cancel, log: log,
                 progress: { report in await self.note(report, after: before) },
                 beforePage: { await self.pushBetweenPages(running, credential) })
-            var end = await pass.run()
+            var end = part == nil ? await pass.run() : await PartPull(pass).run()
             if let failure = end.tableFailure {
                 end = try await attribute(failure, of: pass, end)
             }

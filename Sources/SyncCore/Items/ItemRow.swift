@@ -107,6 +107,9 @@ struct ItemRow {
         deleted && currentDeletedAfter != nil && table.deletion == .hard
     }
 
+    /// Whether the item was removed here and may still be on the backend, beyond the part of its table.
+    var mayHaveLeft: Bool { deleted && pending == nil && !serverDeleted && deletedAfter == nil }
+
     /// The backend's columns of a row without local changes; nil when it has none.
     var known: Columns? { deleted && !serverDeleted ? nil : columns }
 

@@ -5,6 +5,8 @@ public enum ListOutcome: Sendable {
     case page(ItemPage)
     /// What is here so far: the table's first pull has not completed.
     case partial(ItemPage)
+    /// Only a part of the table is copied (``TablePart``), and the list may have other rows.
+    case beyondPart
     case unknownTable
     /// The query names what this table cannot be asked for.
     case invalid(ODataError)
@@ -32,7 +34,7 @@ public enum GetOutcome: Sendable, Hashable {
     /// Only the tombstone is left.
     case gone(Item)
     case unknownTable
-    /// Not here, and until the first pull it is not known whether it exists.
+    /// Not here, and it is not known whether it exists: before the first pull, and beyond the part of a table.
     case unknownWhilePartial
     /// The store failed, for this reason.
     case failed(StoreError)

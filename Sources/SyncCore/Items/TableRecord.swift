@@ -43,6 +43,16 @@ struct TableRecord: Sendable, Hashable {
     var deletion: Deletion
     /// The built indexes.
     var indexes: [TableIndex]
+    /// The part that is copied; nil for the whole table.
+    var part: TablePart?
+    /// The backend's generation when it gave the part; nil before.
+    var partGeneration: Generation?
+    /// Whether items may be here that the copy has no longer, so that the next pull takes all of its rows and
+    /// compares.
+    var mustCompare: Bool
+
+    /// Whether the store has every row of the table.
+    var isWholeHere: Bool { isComplete && part == nil }
 
     /// What the backend does with a row that is deleted, as far as an answer has shown it.
     enum Deletion: String, Sendable, Hashable {
@@ -58,7 +68,8 @@ struct TableRecord: Sendable, Hashable {
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
           parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
-          is_unsorted, deletion, lacks_versions, accepted_rows, larger_pages_after FROM tables
+          is_unsorted, deletion, lacks_versions, accepted_rows, larger_pages_after,
+          part, must_compare, part_generation FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -90,5 +101,8 @@ struct TableRecord: Sendable, Hashable {
         lacksVersions = row[22]
         acceptedRows = (row[23] as Int64?).map { Int($0) }
         largerPagesAfter = Int(row[24] as Int64)
+        part = TablePart(stored: row[25])
+        mustCompare = row[26]
+        partGeneration = (row[27] as Int64?).flatMap { Generation(rawValue: Int($0)) }
     }
 }

@@ -42,10 +42,10 @@ struct TableRecords {
         // The number of a removed table is not used again: a run or a reader may still hold its record.
         try transaction.run(
             """
-            INSERT INTO tables(id, name, name_key, id_kind) SELECT 1 + max(
+            INSERT INTO tables(id, name, name_key, id_kind, part) SELECT 1 + max(
               coalesce((SELECT max(id) FROM tables), 0),
-              coalesce((SELECT value FROM meta WHERE key = 'last_removed_table'), 0)), ?, ?, ?
-            """, [name.text, name.key, idKind.rawValue])
+              coalesce((SELECT value FROM meta WHERE key = 'last_removed_table'), 0)), ?, ?, ?, ?
+            """, [name.text, name.key, idKind.rawValue, transaction.parts?[name]?.text])
         transaction.effects.changedTables = true
         guard let table = try table(name) else { throw StoreError.failed("No table was made.") }
         try transaction.counters.beginBeyondRemoved(table.id)
@@ -73,7 +73,8 @@ struct TableRecords {
               conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
               last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
               pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ?,
-              lacks_versions = ?, accepted_rows = ?, larger_pages_after = ? WHERE id = ?
+              lacks_versions = ?, accepted_rows = ?, larger_pages_after = ?,
+              must_compare = ?, part_generation = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
@@ -83,7 +84,8 @@ struct TableRecords {
                 JSONList.text(table.parents.map(\.description)), table.preservesHistory,
                 table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
                 table.largestPageRows, table.isUnsorted, table.lacksVersions, table.acceptedRows,
-                table.largerPagesAfter, table.id,
+                table.largerPagesAfter, table.mustCompare,
+                table.partGeneration.map { Int64($0.rawValue) }, table.id,
             ])
         transaction.effects.changedTables = true
     }
@@ -138,6 +140,29 @@ struct TableRecords {
         return .taken(try learn(of: table) { $0.respell(columns, shared: false) })
     }
 
+    /// The part of a table that is copied; nil for the whole table.
+    func part(of name: TableName) throws -> TablePart? {
+        try table(name).map(\.part) ?? transaction.parts?[name]
+    }
+
+    /// Sets which tables are copied in part, as the settings say. A table whose part is another one than before
+    /// is pulled from its beginning: what the store has may be too little, or too much.
+    func setParts(_ parts: [TableName: TablePart]) throws {
+        for name in parts.keys { _ = try make(name) }
+        for table in try all() {
+            let part = parts[table.name]
+            guard part != table.part else { continue }
+            let isOther = part?.query.key != table.part?.query.key
+            try transaction.run(
+                """
+                UPDATE tables SET part = ?1, is_complete = is_complete AND NOT ?2,
+                  must_compare = must_compare OR ?2 WHERE id = ?3
+                """, [part?.text, isOther, table.id])
+            transaction.effects.changedTables = true
+            if isOther { try transaction.tokens.remove(of: table, queryID: "") }
+        }
+    }
+
     /// Renames columns to the table's spelling, and stores new names.
     /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
     func respell(
@@ -189,5 +214,12 @@ struct TableRecords {
         if table.isComplete || table.lastPullAt != nil { return true }
         return try transaction.integer(
             "SELECT 1 FROM state_counts WHERE table_id = ? AND state = 'done'", [table.id]) != nil
+    }
+}
+
+extension Store {
+    /// The part of a table that is copied; nil for the whole table.
+    func part(of name: TableName) async throws(StoreError) -> TablePart? {
+        try await read { try $0.tables.part(of: name) }
     }
 }

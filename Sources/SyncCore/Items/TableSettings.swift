@@ -8,6 +8,8 @@ public struct TableSettings: Sendable, Hashable {
     public var idKind: IDKind
     /// Whether a pull has completed once.
     public var isComplete: Bool
+    /// Whether only a part of its rows is copied (``TablePart``).
+    public var isInPart: Bool
     /// When a pull last completed.
     public var lastPull: Instant?
     /// How reads are answered.
@@ -24,6 +26,7 @@ public struct TableSettings: Sendable, Hashable {
         name = record.name
         idKind = record.idKind
         isComplete = record.isComplete
+        isInPart = record.part != nil
         lastPull = record.lastPullAt
         readPolicy = record.readPolicy
         writePolicy = record.writePolicy

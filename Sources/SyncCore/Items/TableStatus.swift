@@ -10,6 +10,8 @@ public struct TableStatus: Sendable, Hashable {
     public var pending: Int
     /// Whether a pull has completed once.
     public var isComplete: Bool
+    /// The part that is copied, as it was written (``TablePart``); nil for the whole table.
+    public var part: String?
     /// When a pull last completed.
     public var lastPull: Instant?
     /// How reads are answered.
@@ -73,7 +75,7 @@ struct TableStatuses {
         let pushWait = try transaction.tableWaits.wait(.push, of: table.name)
         return TableStatus(
             name: table.name.text, items: Int(items ?? 0), pending: Int(pending ?? 0),
-            isComplete: table.isComplete, lastPull: table.lastPullAt,
+            isComplete: table.isComplete, part: table.part?.text, lastPull: table.lastPullAt,
             readPolicy: table.readPolicy, writePolicy: table.writePolicy,
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,

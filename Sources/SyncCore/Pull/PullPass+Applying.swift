@@ -10,24 +10,26 @@ extension PullPass {
     func apply(
         _ part: [PagePrefetcher.Page], _ token: PullToken?, skipped: Instant? = nil
     ) async throws(StoreError) -> AppliedPart {
-        let (request, store) = (request, store)
+        let (request, store, generation) = (request, store, remote.generation)
         return try await store.writeBesideClients { transaction in
             var applied = AppliedPart(skipped: skipped)
             guard let first = part.first else { return applied }
             let rows = part.flatMap(\.rows)
             var record = try IDKinds(transaction: transaction).tableForRows(request.table, rows)
             let hasSetAside = try transaction.setAsideRows.count(of: record.id) > 0
+            var current: [String] = []
             applying: for page in part {
                 for element in page.rows {
                     let pulled = PulledRows(transaction: transaction)
                     // A row of a client's own list that is here already counts as unchanged.
                     let isTaken = try request.followed == nil || pulled.isNews(element, to: record)
-                    applied.add(
+                    let effect =
                         isTaken
-                            ? try pulled.take(
-                                element, to: record, asOf: page.change, hasSetAside: hasSetAside)
-                            : .unchanged,
-                        of: element)
+                        ? try pulled.take(
+                            element, to: record, asOf: page.change, hasSetAside: hasSetAside)
+                        : .unchanged
+                    applied.add(effect, of: element)
+                    if effect != .skipped { current += [element.idText].compactMap(\.self) }
                     if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
                         break applying
                     }
@@ -35,6 +37,11 @@ extension PullPass {
             }
             if applied.counts.applied + applied.counts.deleted > 0 {
                 transaction.events.emit(.item, table: record.name)
+            }
+            if request.part != nil {
+                try transaction.doubts.release(current, of: record)
+                applied.hasOthers = try transaction.doubts.hasOthers(
+                    among: current, in: record, of: generation)
             }
             if request.followed == nil,
                 record.paging != first.paging || record.isUnsorted != first.isUnsorted
@@ -93,7 +100,11 @@ extension PullPass {
             )
         }
         for id in ids where !cancel.isSet {
-            let answer = await remote.list(name, .row(named: id))
+            var row = PageQuery.row(named: id)
+            row.parameters = request.wanted.parameters
+            row.query.filter =
+                request.wanted.filter.map { $0.and(row.query.filter) } ?? row.query.filter
+            let answer = await remote.list(name, row)
             try await store.write { transaction in
                 guard let table = try transaction.tables.table(name) else { return }
                 try transaction.setAsideRows.noteAsked(id, of: table)

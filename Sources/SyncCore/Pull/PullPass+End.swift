@@ -18,7 +18,12 @@ extension PullPass {
         let isFirstGeneration = remote.generation == .mobileServices
         let hasIntegerIDs = await assignsIDs(state)
         let isDoubted = plan.isUnpaged || plan.paging.isLinked
-        let gone = isDoubted && removes && request.isWhole ? try await missing(state) : nil
+        // By its id the backend also gives a row that has left the part: such rows are asked for later.
+        let gone: Set<ItemID>? =
+            if !isDoubted || !removes || !request.isWhole { nil } else {
+                request.part == nil ? try await missing(state) : []
+            }
+        let (hasOthers, generation) = (state.hasOthers, remote.generation)
         state.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.tables.table(request.table)
@@ -28,8 +33,16 @@ extension PullPass {
             let wasReset = try token.map { try !transaction.tokens.exists($0) } ?? false
             if request.isWhole {
                 if removes {
-                    removed = try UnseenItems(transaction: transaction).removeUnseen(
-                        seen, from: record, asOf: begun, only: gone)
+                    let unseen = UnseenItems(transaction: transaction)
+                    removed = try unseen.removeUnseen(seen, from: record, asOf: begun, only: gone)
+                    if request.part != nil {
+                        // What stays for another query has left all the same, and is asked for.
+                        let kept = try transaction.tokens.members(of: record)
+                            .subtracting(seen.map(\.text))
+                        let left = try unseen.list(seen, in: record, asOf: begun).map(\.text)
+                        try transaction.doubts.add(left + kept, of: record)
+                    }
+                    record.mustCompare = false
                 }
                 record.isComplete = record.isComplete || !wasReset
                 if plan.start == nil {
@@ -51,7 +64,12 @@ extension PullPass {
                 try transaction.tokens.save(token)
             }
             record.lastPullAt = transaction.now
+            if request.part != nil { record.partGeneration = generation }
             record.warning = plan.warning(at: times.ended ?? transaction.now)
+            if hasOthers {
+                record.warning = [record.warning, TablePart.othersCame].compactMap(\.self)
+                    .joined(separator: " ")
+            }
             (record.paging, record.isUnsorted) = (plan.paging, plan.isUnsorted)
             record.lacksVersions = plan.hasVersions.map { !$0 } ?? record.lacksVersions
             record.pageRows =

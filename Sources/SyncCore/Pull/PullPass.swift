@@ -18,7 +18,7 @@ import TablesProtocol
 struct PullPass: Sendable {
     let store: Store
     let remote: Remote
-    let request: PullRequest
+    var request: PullRequest
     let pageRows: Int
     let cancel: CancelFlag
     let log: Logger
@@ -77,13 +77,14 @@ struct PullPass: Sendable {
         // A complete table whose token was reset is pulled from the beginning and compared, as after a
         // change of the backend: items that it does not have are removed.
         let isReset = record?.isComplete == true && token?.isComplete == false
-        let reconciles = request.keepsToken && (request.reconcile || request.isWhole && isReset)
+        let mustCompare = isReset || record?.mustCompare == true
+        let reconciles = request.keepsToken && (request.reconcile || request.isWhole && mustCompare)
         // A refused paging may have been a transient failure: a pull that compares everything tries keyset
         // paging again.
         let paging = reconciles ? nil : record?.paging
         let plan = PullPlan(
             idKind: record?.idKind ?? .string, paging: paging ?? .keyset,
-            wanted: request.query,
+            wanted: request.wanted,
             size: size(record, reconciles: reconciles),
             start: request.keepsToken && !reconciles ? token?.start : nil,
             collectsIDs: reconciles, isUnsorted: record?.isUnsorted ?? false)

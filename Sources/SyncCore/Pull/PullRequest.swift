@@ -11,6 +11,8 @@ struct PullRequest: Sendable, Hashable {
     var queryID: String?
     /// Whether to remove unchanged local items that the backend no longer has, or that left the query.
     var reconcile = false
+    /// For a pull of a table that is copied in part (``TablePart``): the rows of the part.
+    var part: PullQuery?
 
     /// The pairs of a client's own whose list is followed; nil for a pull of rows. Which rows the list has is
     /// stored. Of the rows themselves only those are stored that a pull without the pairs did not bring: a
@@ -25,17 +27,20 @@ struct PullRequest: Sendable, Hashable {
         return request
     }
 
-    /// Whether all rows are asked for.
+    /// Whether the pull makes the table's copy: all rows, or those of its part.
     var isWhole: Bool { query.key.isEmpty }
+
+    /// The rows to request.
+    var wanted: PullQuery { part ?? query }
 
     /// Whether the pull keeps a token, so that the next one continues where this one ended.
     var keepsToken: Bool { isWhole || queryID != nil }
 
     /// The hash of the filter (FNV-1a) in the token's key: a changed filter starts from the beginning.
     var filterHash: String {
-        guard !isWhole else { return "" }
+        guard !wanted.key.isEmpty else { return "" }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in query.key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for byte in wanted.key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)
     }
 }

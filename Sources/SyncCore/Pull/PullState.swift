@@ -32,6 +32,8 @@ struct PullState: Sendable {
     var lastUse: Duration?
     /// Whether a token is kept, with the items that the query returned.
     var keepsToken: Bool
+    /// Whether rows came that do not fit the filter by which the table is copied in part.
+    var hasOthers = false
 
     init(
         table: TableName, plan: PullPlan, token: PullToken?, startedAt: Instant,
@@ -95,6 +97,7 @@ struct PullState: Sendable {
     mutating func take(_ part: AppliedPart) {
         token = part.token ?? token
         times.skipped = part.skipped
+        hasOthers = hasOthers || part.hasOthers
         report.add(part.counts)
     }
 }
@@ -106,6 +109,8 @@ struct AppliedPart: Sendable {
     var token: PullToken?
     /// The earliest time of a row that was left for a later pull.
     var skipped: Instant?
+    /// See ``PullState/hasOthers``.
+    var hasOthers = false
 
     /// Counts the effect of one row.
     mutating func add(_ effect: AppliedRow, of element: ListElement) {

@@ -104,15 +104,34 @@ struct PullTokens {
             """, [table.id, token.rowID, change])
     }
 
-    /// Whether an item has another reason to stay: another query returned it, or the whole table is pulled
+    /// Whether an item has another reason to stay: another query returned it, or the table's copy is pulled
     /// too, even if that pull is incomplete or has not returned the item.
     func isClaimed(_ id: String, in table: TableRecord, besides token: PullToken) throws -> Bool {
         try transaction.integer(
             """
             SELECT 1 FROM tokens WHERE table_id = ?1 AND id <> ?2 AND (
-              query_id = '' AND filter_hash = '' AND (is_complete OR updated_at IS NOT NULL)
+              query_id = '' AND (is_complete OR updated_at IS NOT NULL)
               OR EXISTS (SELECT 1 FROM members WHERE token = tokens.id AND item_id = ?3)) LIMIT 1
             """, [table.id, token.rowID, id]) != nil
+    }
+
+    /// The ids of the items that queries of the developer's returned.
+    func members(of table: TableRecord) throws -> Set<String> {
+        Set(
+            try transaction.column(
+                """
+                SELECT item_id FROM tokens JOIN members ON members.token = tokens.id
+                WHERE table_id = ?
+                """, [table.id]))
+    }
+
+    /// Whether a query of the developer's returned an item.
+    func isMember(_ id: String, in table: TableRecord) throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM tokens JOIN members ON members.token = tokens.id
+            WHERE table_id = ? AND item_id = ? LIMIT 1
+            """, [table.id, id]) != nil
     }
 
     /// Removes the record that a query returned an item.

@@ -40,8 +40,9 @@ struct UnseenItems {
         return removed
     }
 
-    /// The unchanged items that a pull of the whole table has not received. Items that were pushed after
-    /// the pull began are left out, because they may be newer than its pages.
+    /// The unchanged items that a pull of the table's copy has not received. Items that were pushed after
+    /// the pull began are left out, because they may be newer than its pages. Of a table that is copied in
+    /// part, so are items that a query of the developer's returned.
     func list(
         _ seen: Set<ItemID>, in table: TableRecord, asOf change: Int64
     ) throws -> [ItemID] {
@@ -50,6 +51,9 @@ struct UnseenItems {
             SELECT id FROM items
             WHERE table_id = ? AND deleted = 0 AND pending IS NULL AND settled_at <= ?
             """, [table.id, change])
-        return local.compactMap { id($0, in: table) }.filter { !seen.contains($0) }
+        let unseen = local.compactMap { id($0, in: table) }.filter { !seen.contains($0) }
+        if table.part == nil { return unseen }
+        let claimed = try tokens.members(of: table)
+        return unseen.filter { !claimed.contains($0.text) }
     }
 }

@@ -89,8 +89,7 @@ struct LocalWriting {
         _ id: ItemID, _ kind: OperationKind, _ columns: Columns, _ write: LocalWrite,
         _ rules: WriteRules
     ) throws -> WriteOutcome {
-        guard let row = try tables.table(write.table).flatMap({ try items.row($0, id) }),
-            row.deleted,
+        guard let row = try known(id, in: write.table), row.deleted,
             try queue.chain(of: row).last?.kind != .delete
         else { return try change(id, kind, columns, write, rules) }
         let undeleted = try change(id, .undelete, Columns(), write, rules)
@@ -115,7 +114,7 @@ struct LocalWriting {
     private func changeAndDelete(
         _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
     ) throws -> WriteOutcome {
-        if let row = try tables.table(write.table).flatMap({ try items.row($0, id) }), row.deleted {
+        if let row = try known(id, in: write.table), row.deleted {
             return .gone(row.item)
         }
         var write = write
@@ -131,13 +130,22 @@ struct LocalWriting {
         return .updated(item, first?.isOwn == true ? first : second)
     }
 
+    /// The row of an item, or its tombstone; nil if the store knows nothing of it. Of a row that has left the
+    /// part of its table, nothing is known.
+    private func known(_ id: ItemID, in name: TableName) throws -> ItemRow? {
+        guard let table = try tables.table(name), let row = try items.row(table, id) else {
+            return nil
+        }
+        return table.part != nil && row.mayHaveLeft ? nil : row
+    }
+
     private func change(
         _ id: ItemID, _ kind: OperationKind, _ columns: Columns, _ write: LocalWrite,
         _ rules: WriteRules
     ) throws -> WriteOutcome {
         guard let table = try tables.table(write.table) else { return .unknownWhilePartial }
-        guard let row = try items.row(table, id) else {
-            return table.isComplete ? .missing : .unknownWhilePartial
+        guard let row = try known(id, in: write.table) else {
+            return table.isWholeHere ? .missing : .unknownWhilePartial
         }
         let chain = try queue.chain(of: row)
         let earlier = write.earlierWrite(of: row, in: table)

@@ -60,6 +60,24 @@ extension Store {
         }
     }
 
+    /// The items of a table that have open operations, of the ids that are named, and whether any item of the
+    /// table has some.
+    public func waitingChanges(
+        of ids: [ItemID], in name: TableName
+    ) async throws(StoreError) -> (items: [ItemID: Item], areSome: Bool) {
+        guard try await hasOpenChanges(in: name) else { return ([:], false) }
+        return try await read { transaction in
+            var items: [ItemID: Item] = [:]
+            guard let table = try transaction.tables.table(name) else { return (items, false) }
+            for id in ids {
+                guard let row = try transaction.items.row(table, exactly: id), row.pending != nil
+                else { continue }
+                items[id] = row.item
+            }
+            return (items, true)
+        }
+    }
+
     /// Counts a write that the backend answered directly, without an operation.
     public func countForwardedWrite() async throws(StoreError) {
         try await write { try $0.ledger.count(["accepted", "done"]) }

@@ -24,6 +24,8 @@ public struct BackendExamination: Sendable {
         public var missing: [TableName] = []
         /// A sentence for each table that may exist but is not listed for this caller.
         public var refusals: [String] = []
+        /// The tables whose part the backend does not list, with a sentence that says why.
+        public var refusedParts: [TableName: String] = [:]
         /// The system properties of the first row that was found; nil if no table has rows.
         public var properties: Set<SystemProperty>?
         /// Whether a connection failed because the server's certificate could not be verified.
@@ -44,9 +46,12 @@ public struct BackendExamination: Sendable {
 
     /// Lists each table, at most ``SyncLimits/examinedTables``. One list proves the backend, whatever the
     /// other tables answer.
-    public func findings(_ tables: [TableName]) async -> Findings {
+    /// - Parameter parts: the tables that are to be copied in part.
+    public func findings(
+        _ tables: [TableName], parts: [TableName: TablePart] = [:]
+    ) async -> Findings {
         let recorder = ResponseRecorder(transport, clock)
-        var findings = await findings(tables, through: recorder)
+        var findings = await findings(tables, parts, through: recorder)
         let seen = recorder.seen.withLock { $0 }
         findings.isTLSFailure = seen.isTLSFailure
         findings.clockAheadSeconds = seen.clockAheadSeconds
@@ -85,7 +90,8 @@ public struct BackendExamination: Sendable {
     }
 
     private func findings(
-        _ tables: [TableName], through transport: any HTTPTransport
+        _ tables: [TableName], _ parts: [TableName: TablePart],
+        through transport: any HTTPTransport
     ) async -> Findings {
         let remote = Remote(
             transport: transport, address: backend.address, generation: backend.generation.first,
@@ -101,7 +107,10 @@ public struct BackendExamination: Sendable {
                 found.generation = generation
             }
             switch answer {
-            case .rows: found.tables.append(table)
+            case .rows:
+                found.tables.append(table)
+                found.refusedParts[table] = await refusal(
+                    of: parts[table], of: table, prover.remote)
             case .missing, .unusable(status: 404, .html): found.missing.append(table)
             case .unusable where answer.isOfScript:
                 found.refusals.append(Prover.failure(answer, table).reason)
@@ -125,6 +134,17 @@ public struct BackendExamination: Sendable {
             found.reason = refusal
         }
         return found
+    }
+
+    /// Why a table's part is not listed; nil if it is, or there is none.
+    private func refusal(
+        of part: TablePart?, of table: TableName, _ remote: Remote
+    ) async -> String? {
+        guard let part else { return nil }
+        let rows = TableQuery(filter: part.query.filter, top: 1)
+        let answer = await remote.list(table, PageQuery(rows, parameters: part.query.parameters))
+        if case .rows = answer { return nil }
+        return Prover.failure(answer, table).reason
     }
 
     private func properties(

@@ -148,6 +148,11 @@ public enum SyncLimits {
     static let setAsideAsked = 20
     /// The items missing from an unpaged list which one pull requests by id.
     static let unseenAsked = 100
+    /// The bytes of ids in one filter that asks which items are in a part of a table: some servers take query
+    /// strings of 2,048 characters, and an id has about 20 more around it.
+    static let doubtBytes = 720
+    /// The most ids in one such filter.
+    static let doubtsAsked = 20
     /// How far after the beginning of a pull a row's time may be to advance its token, in seconds: the
     /// `Date` of an answer has whole seconds, and its server's clock may differ from the database's. Less than
     /// ``overlapSeconds``, so that no later change is missed.

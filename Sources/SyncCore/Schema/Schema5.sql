@@ -91,3 +91,18 @@ CREATE INDEX operations_due ON operations(seq, table_id, state, next_attempt_at)
 DROP INDEX operations_timed;
 CREATE INDEX operations_timed ON operations(next_attempt_at, table_id)
   WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL;
+
+-- Tables that are copied in part:
+--   part             the query string of the part, as the settings have it; null for the whole table
+--   part_generation  the backend's generation when it gave the part
+--   must_compare     items may be here that the copy has no longer, so the next pull compares all of it
+ALTER TABLE tables ADD COLUMN part TEXT;
+ALTER TABLE tables ADD COLUMN part_generation INTEGER;
+ALTER TABLE tables ADD COLUMN must_compare INTEGER NOT NULL DEFAULT 0;
+
+-- Items that may have left the part of their table. The backend is asked about each.
+CREATE TABLE part_doubts (
+  table_id INTEGER NOT NULL REFERENCES tables(id) ON DELETE CASCADE,
+  item_id TEXT NOT NULL,
+  PRIMARY KEY (table_id, item_id)
+) STRICT, WITHOUT ROWID;

@@ -8,15 +8,16 @@ extension Store {
     ///   - generation: whose page size holds.
     ///   - pageRows: another page size.
     ///   - pairs: leaves only items that a list with a client's own pairs had, see ``OwnPairs``.
+    ///   - beyondPart: whether a list that is not within the part of a table gives what is here.
     ///   - worker: the caller's number; two threads never use the same at once.
     @available(*, noasync)
     public func list(
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        within pairs: OwnPairs? = nil, worker: Int
+        within pairs: OwnPairs? = nil, beyondPart: Bool = false, worker: Int
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), pairs, reader(of: worker),
-            steps: StoreLimits.readBudgetSteps, isAbandoned: { false })
+            table, query, PageSize(generation, rows: pageRows), pairs, beyondPart: beyondPart,
+            reader(of: worker), steps: StoreLimits.readBudgetSteps, isAbandoned: { false })
     }
 
     /// As ``list``, for a thread that may take its time: with a budget that only a runaway query exceeds.
@@ -25,21 +26,30 @@ extension Store {
     @available(*, noasync)
     public func listUnhurried(
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        within pairs: OwnPairs? = nil, worker: Int,
+        within pairs: OwnPairs? = nil, beyondPart: Bool = false, worker: Int,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), pairs, reader(of: worker),
-            steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned)
+            table, query, PageSize(generation, rows: pageRows), pairs, beyondPart: beyondPart,
+            reader(of: worker), steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned)
     }
 
     @available(*, noasync)
     private func list(
         _ name: TableName, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
-        _ reader: ClientReader, steps: Int, isAbandoned: @escaping @Sendable () -> Bool
+        beyondPart: Bool, _ reader: ClientReader, steps: Int,
+        isAbandoned: @escaping @Sendable () -> Bool
     ) -> ListOutcome {
         do {
             let table = try SDKView(name) == nil ? known(name, reader) : nil
+            var (query, isWithin) = (query, true)
+            // Which rows a list with pairs of the client's own has is known apart from the part.
+            if let table, let part = table.part, pairs == nil {
+                let asked = part.asked(query, from: table.partGeneration)
+                isWithin = asked != nil
+                guard isWithin || beyondPart else { return .beyondPart }
+                query = asked ?? query
+            }
             let most = size.most(query, of: table)
             let compiled: ItemQuery
             if let view = SDKView(name) {
@@ -54,7 +64,7 @@ extension Store {
             let found = try reader.read(steps: steps, isAbandoned: isAbandoned) {
                 try page(compiled, table?.idKind ?? .string, $0)
             }
-            return table?.isComplete ?? true ? .page(found) : .partial(found)
+            return isWithin && table?.isComplete ?? true ? .page(found) : .partial(found)
         } catch {
             if case .interrupted = StorageError(error) { return .overBudget }
             return .failed(StoreError(error))
@@ -125,7 +135,14 @@ extension Store {
             found = try item(table, other.text, reader)
         }
         guard let (item, pending) = found else {
-            return table.isComplete ? .missing : .unknownWhilePartial
+            return table.isWholeHere ? .missing : .unknownWhilePartial
+        }
+        if item.deleted, table.part != nil,
+            try reader.read(
+                steps: StoreLimits.readBudgetSteps,
+                { try transaction($0).items.row(table, exactly: item.id)?.mayHaveLeft ?? false })
+        {
+            return .unknownWhilePartial
         }
         if item.deleted, !includeDeleted { return .gone(item) }
         return .item(item, state: ItemState(pending: pending))

@@ -36,11 +36,13 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - workers: how many threads call ``list``, ``listUnhurried`` and ``get``.
     ///   - tables: the only tables that writes may make or change; nil for any.
+    ///   - parts: the tables that are copied in part; nil leaves that as the store has it.
     ///   - budgetBytes: how large the file may grow; nil for as large as the disk.
     ///   - strictSDK: refuse what the SDKs' queues refuse.
     public init(
         at path: String, identity: String, clock: any StoreClock, ids: any IDSource, workers: Int,
-        tables: Set<TableName>? = nil, budgetBytes: Int? = nil, strictSDK: Bool = false
+        tables: Set<TableName>? = nil, parts: [TableName: TablePart]? = nil,
+        budgetBytes: Int? = nil, strictSDK: Bool = false
     ) throws(StoreError) {
         self.path = path
         self.identity = identity
@@ -50,7 +52,7 @@ public final class Store: Sendable {
         }
         work = StoreWork(
             identity: identity, clock: clock, ids: ids,
-            catalog: TableCatalogs(readers.map(\.catalog)))
+            catalog: TableCatalogs(readers.map(\.catalog)), parts: parts)
         do {
             writer = try Writer(
                 path, functions: ScalarFunction.ofQueries, migrations: .present,
@@ -61,6 +63,7 @@ public final class Store: Sendable {
                 try TableIndexes(transaction).renew()
                 try transaction.attempts.recover()
                 try transaction.runs.recover()
+                if let parts { try transaction.tables.setParts(parts) }
             }
         } catch {
             throw StoreError(opening: path, error)

@@ -57,7 +57,8 @@ struct UsageReport {
     /// The tables of each kind; the first one is counted by rows.
     private static let tables: [(StoreUsage.Kind, [String])] = [
         (.items, ["items", "aliases"]), (.operations, ["operations"]), (.attempts, ["attempts"]),
-        (.history, ["history", "undo_points"]), (.pulls, ["set_aside_rows", "members", "tokens"]),
+        (.history, ["history", "undo_points"]),
+        (.pulls, ["set_aside_rows", "members", "tokens", "part_doubts"]),
         (.reports, ["events", "runs", "samples"]),
     ]
 

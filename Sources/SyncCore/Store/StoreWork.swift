@@ -10,6 +10,8 @@ final class StoreWork: WriterOwner {
     let ids: any IDSource
     /// What is remembered of the tables, for each reader apart.
     let catalog: TableCatalogs
+    /// See ``Transaction/parts``.
+    let parts: [TableName: TablePart]?
     private let listeners = Mutex(Listeners())
     #if DEBUG
         /// The bug that the simulator has given the store.
@@ -24,12 +26,14 @@ final class StoreWork: WriterOwner {
     }
 
     init(
-        identity: String, clock: any StoreClock, ids: any IDSource, catalog: TableCatalogs
+        identity: String, clock: any StoreClock, ids: any IDSource, catalog: TableCatalogs,
+        parts: [TableName: TablePart]?
     ) {
         self.identity = identity
         self.clock = clock
         self.ids = ids
         self.catalog = catalog
+        self.parts = parts
     }
 
     func listen(_ change: (inout Listeners) -> Void) { listeners.withLock { change(&$0) } }
@@ -41,6 +45,7 @@ final class StoreWork: WriterOwner {
         let transaction = Transaction(
             db: connection, identity: identity, now: clock.now(), ids: ids, tablesInMemory: tables,
             effects: TransactionEffects())
+        transaction.parts = parts
         #if DEBUG
             transaction.planted = planted.withLock { $0 }
         #endif

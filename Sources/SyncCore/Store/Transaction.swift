@@ -22,6 +22,8 @@ final class Transaction {
     /// look itself.
     let tablesInMemory: TableCatalog?
     let effects: TransactionEffects
+    /// The tables that are copied in part by the settings; nil where these are not known.
+    var parts: [TableName: TablePart]?
     #if DEBUG
         var planted: ProductBug?
     #endif
@@ -60,6 +62,7 @@ final class Transaction {
     var ledger: LedgerTable { LedgerTable(transaction: self) }
     var tokens: PullTokens { PullTokens(transaction: self) }
     var setAsideRows: SetAsideRows { SetAsideRows(transaction: self) }
+    var doubts: PartDoubts { PartDoubts(transaction: self) }
     var history: HistoryLog { HistoryLog(transaction: self) }
     var events: EventLog { EventLog(transaction: self) }
     var runs: RunLog { RunLog(transaction: self) }

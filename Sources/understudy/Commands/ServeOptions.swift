@@ -15,7 +15,12 @@ struct ServeOptions: ParsableArguments {
         completion: .words(of: SyncChoice.self))
     var sync: String?
 
-    @Option(help: ArgumentHelp("The only tables there are; repeat it.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            """
+            The only tables there are; repeat it. With a filter, only these rows are copied: \
+            'todoitem?$filter=complete eq false'.
+            """, valueName: "name"))
     var table: [String] = []
 
     @Option(

@@ -36,11 +36,12 @@ enum TerminalText {
         lines.append(row("Ledger", ledger(status["ledger"])))
         for table in status["tables"]?.array ?? [] {
             let complete = table["isComplete"]?.bool == true ? "" : ", not pulled completely yet"
+            let part = table["part"]?.string.map { ", of the rows with \($0)" } ?? ""
             lines.append(
                 row(
                     "Table",
                     "\(text(table["name"]))  \(text(table["items"])) items, "
-                        + "\(text(table["pending"])) pending\(complete)"))
+                        + "\(text(table["pending"])) pending\(part)\(complete)"))
             for (name, what) in [("pushWait", "changes"), ("pullWait", "pulls")] {
                 guard let next = table[name]?["nextTry"]?.string else { continue }
                 let since = text(table[name]?["since"])

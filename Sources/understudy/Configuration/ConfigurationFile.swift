@@ -74,7 +74,8 @@ struct ConfigurationFile: Sendable, Hashable {
                 problems.append(
                     ConfigurationProblem(
                         place: "\(path):\(line.number) \(line.name)",
-                        value: setting.shown(line.value), allowed: setting.allowed))
+                        value: setting.shown(line.value),
+                        allowed: setting.refusal(line.value) ?? setting.allowed))
             }
             lines.append(line)
         }

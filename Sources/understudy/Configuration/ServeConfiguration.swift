@@ -97,7 +97,20 @@ struct ServeConfiguration: Sendable {
         _ sources: Sources, into proxy: inout ProxyConfiguration
     ) throws(ConfigurationProblem) {
         let tables = try sources.list(Settings.table)
-        proxy.tables = tables.isEmpty ? nil : tables
+        proxy.tables = tables.isEmpty ? nil : tables.map(\.name)
+        proxy.parts = [:]
+        for (table, said) in zip(
+            tables,
+            sources.statements(Settings.table.name, variable: Settings.table.variable, isList: true)
+        ) {
+            guard let part = table.part else { continue }
+            guard tables.count(where: { $0.name == table.name }) == 1 else {
+                throw ConfigurationProblem(
+                    place: said.place, value: said.text,
+                    allowed: "the only one of the table \(table.name): join filters with or")
+            }
+            proxy.parts[table.name] = part
+        }
         proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
         proxy.retention = try retention(sources)
         proxy.strictSDK = try sources.value(Settings.strictSDK) ?? false

@@ -17,6 +17,8 @@ struct ServeSetting: Sendable {
     let isList: Bool
     /// Whether a text is an allowed value.
     let accepts: @Sendable (String) -> Bool
+    /// See ``Setting/refusal``.
+    let refusal: @Sendable (String) -> String?
     /// Whether its value may hold a password, and is not shown.
     let isSecret: Bool
 
@@ -40,6 +42,7 @@ struct ServeSetting: Sendable {
         example = about.example
         isList = about.isList
         accepts = { setting.read($0) != nil }
+        refusal = setting.refusal
         self.isSecret = isSecret
     }
 

@@ -40,11 +40,16 @@ enum Settings {
             standard: "auto", example: "auto")
     ) { SyncChoice(rawValue: $0) }
 
-    static let table = tableList(
-        "table",
+    static let table = Setting<TableSetting>(
+        name: "table",
+        allowed:
+            "the name of a table, letters, digits and _, not a digit first; to copy a part of it "
+            + "with a filter, such as todoitem?$filter=complete eq false",
         about: SettingText(
-            "The only tables there are.",
-            standard: "any", example: "todoitem", isList: true))
+            "The only tables there are; with a filter, the rows of them that are copied.",
+            standard: "any", example: "todoitem?$filter=complete eq false", isList: true),
+        refusal: TableSetting.refusal
+    ) { TableSetting($0) }
 
     static let policy = Setting<PolicySetting>(
         name: "policy",
@@ -129,15 +134,6 @@ enum Settings {
             "Lines for a person, or JSON; auto: text on a terminal.",
             standard: "auto", example: "auto")
     ) { LogFormat(rawValue: $0) }
-
-    private static func tableList(
-        _ name: String, about: SettingText
-    ) -> Setting<TableName> {
-        Setting<TableName>(
-            name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
-            about: about
-        ) { TableName($0) }
-    }
 
     static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }

@@ -59,7 +59,8 @@ struct Sources: Sendable {
         settings.flatMap { setting in
             statements(setting).filter { !setting.accepts($0.text) }.map { said in
                 ConfigurationProblem(
-                    place: said.place, value: setting.shown(said.text), allowed: setting.allowed)
+                    place: said.place, value: setting.shown(said.text),
+                    allowed: setting.refusal(said.text) ?? setting.allowed)
             }
         }
     }
@@ -80,7 +81,8 @@ struct Sources: Sendable {
             statement throws(ConfigurationProblem) in
             guard let value = setting.read(statement.text) else {
                 throw ConfigurationProblem(
-                    place: statement.place, value: statement.text, allowed: setting.allowed)
+                    place: statement.place, value: statement.text,
+                    allowed: setting.refusal(statement.text) ?? setting.allowed)
             }
             return value
         }
@@ -95,15 +97,19 @@ struct Setting<Value: Sendable>: Sendable {
     let allowed: String
     /// Its text in the configuration file; nil for a setting that is only a flag or variable.
     let about: SettingText?
+    /// What a text that is not allowed must be, with its own reason; nil where ``allowed`` says it all.
+    let refusal: @Sendable (String) -> String?
     /// Parses the text; nil if it is not allowed.
     let read: @Sendable (String) -> Value?
 
     /// Defines a setting.
     init(
         name: String, allowed: String, about: SettingText? = nil,
+        refusal: @escaping @Sendable (String) -> String? = { _ in nil },
         read: @escaping @Sendable (String) -> Value?
     ) {
         (self.name, self.allowed, self.about, self.read) = (name, allowed, about, read)
+        self.refusal = refusal
     }
 
     /// The variable of the environment.

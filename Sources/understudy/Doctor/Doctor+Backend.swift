@@ -29,14 +29,23 @@ extension Doctor {
             BackendConfiguration(address: address, applicationKey: key), transport: transport,
             clock: SystemClock())
         let seen = seenTables(stores)
+        let parts = list(Settings.table).compactMap { table in table.part.map { (table.name, $0) } }
         let found = await examination.findings(
-            seen.isEmpty ? [TableName("todoitem")].compactMap { $0 } : seen)
+            seen.isEmpty ? [TableName("todoitem")].compactMap { $0 } : seen,
+            parts: Dictionary(parts, uniquingKeysWith: { $1 }))
         var findings = [reach(found, address, seen)]
         if let others = otherTables(found, seen: seen) { findings.append(others) }
         if let skew = clock(found) { findings.append(skew) }
         if let wrong = generation(found) { findings.append(wrong) }
         await transport.stop()
         if found.state == .online { findings += rows(found) }
+        for (table, reason) in found.refusedParts.sorted(by: { $0.key.key < $1.key.key }) {
+            findings.append(
+                .warning(
+                    "filter", "\(table) cannot be copied in part. \(reason)",
+                    "Change its filter in --table to one that the backend takes, or leave it out to copy the "
+                        + "whole table."))
+        }
         return findings
     }
 
@@ -65,7 +74,7 @@ extension Doctor {
     private func seenTables(_ stores: [StoreInspection]) -> [TableName] {
         let stored = stores.flatMap { $0.contents?.tables ?? [] }
         var seen: [TableName] = []
-        for table in list(Settings.table) + stored.compactMap({ TableName($0) })
+        for table in list(Settings.table).map(\.name) + stored.compactMap({ TableName($0) })
             + (running?.wanted ?? [])
         where !seen.contains(table) {
             seen.append(table)

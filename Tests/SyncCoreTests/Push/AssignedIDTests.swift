@@ -145,7 +145,8 @@ import Testing
         let page: ItemPage
         switch fixture.list(TableQuery()) {
         case .page(let found), .partial(let found): page = found
-        case .unknownTable, .invalid, .overBudget, .failed: throw World.Failure("no list")
+        case .beyondPart, .unknownTable, .invalid, .overBudget, .failed:
+            throw World.Failure("no list")
         }
         #expect(try await fixture.store.ledger().balances)
         return (

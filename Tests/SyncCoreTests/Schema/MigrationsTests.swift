@@ -233,6 +233,26 @@ import Testing
         #expect(try await store.tables().map(\.pushWait) == [nil])
     }
 
+    @Test func `the tables of version 4 are copied as a whole`() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 4)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: "INSERT INTO tables(id, name, name_key, is_complete) VALUES (1, 'a', 'a', 1)")
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1, parts: [:])
+        let table = try #require(try await store.read { try $0.tables.all().first })
+        #expect(table.part == nil && table.isWholeHere && !table.mustCompare)
+        #expect(
+            try await store.read { try $0.integer("SELECT count(*) FROM part_doubts") } == 0)
+    }
+
     @Test func `a store of version 1 is opened with what it has`() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }
