@@ -26,8 +26,10 @@ extension Limits {
     public static let queryParameters = 128
     /// The longest value of `$filter`, `$orderby` or `$select`, in UTF-8 bytes after decoding.
     public static let optionBytes = 65_536
-    /// The deepest nesting of parentheses and functions in the text of an expression, in levels.
+    /// The deepest nesting of functions, lambdas and signs in the text of an expression, in levels.
     public static let expressionNesting = 200
+    /// Parentheses that are open at once in an expression, without those of functions.
+    public static let openParentheses = 2_000
     /// The deepest expression tree, in nodes from the root to a leaf. SQLite's parser stack limits it.
     public static let expressionDepth = 16
     /// The nodes that a lambda adds to the depth of a tree.

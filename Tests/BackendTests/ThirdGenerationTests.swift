@@ -216,6 +216,19 @@ import Testing
         ("If-Unmodified-Since", "soon", [200, 200, 200, 204]),
     ]
 
+    @Test(arguments: [BackendFlavour.datasync, .toolkit], ["*", #""MQ==""#, #""dGVzdA==""#])
+    func `an If-None-Match beside a fitting If-Match refuses no deletion`(
+        flavour: BackendFlavour, noneMatch: String
+    ) throws {
+        for (match, status) in [(#""MQ==""#, 204), ("*", 204), (#""dGVzdA==""#, 412)] {
+            let client = try client(flavour)
+            _ = try client.send("POST", "/tables/t", #"{"id":"a","text":"x"}"#)
+            let told = try client.send(
+                "DELETE", "/tables/t/a", nil, ["If-Match": match, "If-None-Match": noneMatch])
+            #expect(told.status == status)
+        }
+    }
+
     @Test(arguments: [BackendFlavour.datasync, .toolkit], validators)
     func `conditions hold on every verb`(
         flavour: BackendFlavour, validator: (String, String?, [Int])

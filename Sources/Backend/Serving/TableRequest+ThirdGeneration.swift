@@ -17,6 +17,8 @@ extension TableRequest {
         if match == .absent, let date = date(.ifUnmodifiedSince), hasChanged(row, after: date) {
             return .preconditionFailed(row)
         }
+        // A deletion of the version that its client names has nothing that the client could miss.
+        if call.method == .delete, match != .absent, noneMatch != .absent { return nil }
         let isKnown: Bool
         if noneMatch == .absent {
             isKnown = date(.ifModifiedSince).map { !hasChanged(row, after: $0) } ?? false

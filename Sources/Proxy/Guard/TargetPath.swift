@@ -40,11 +40,13 @@ struct TargetPath: Sendable, Hashable {
         let first = try Self.firstSegment(Substring(raw[0]))
         let isOwn = Self.own.contains(Self.root(of: first))
         var segments = [first]
-        for segment in raw.dropFirst() {
+        for (index, segment) in raw.enumerated().dropFirst() {
             segments.append(
                 try isOwn
-                    ? Self.decode(Substring(segment)) : Self.decodePassedThrough(Substring(segment))
-            )
+                    ? Self.decode(
+                        Substring(segment),
+                        isID: index == 2 && Self.root(of: first) == "tables")
+                    : Self.decodePassedThrough(Substring(segment)))
         }
         if isOwn, segments.dropLast().contains(where: Self.isEmpty) { throw Self.emptySegment }
         self.segments = segments
@@ -95,7 +97,11 @@ struct TargetPath: Sendable, Hashable {
         return text
     }
 
-    private static func decode(_ raw: Substring) throws(Malformed) -> String {
+    /// - Parameter isID: whether it is the id of an item, in which spaces count: clients of the SDKs' own tests
+    ///   use ` .`. It goes to the backend with each space encoded.
+    private static func decode(
+        _ raw: Substring, isID: Bool = false
+    ) throws(Malformed) -> String {
         try refuseHash(raw.utf8)
         guard let text = PercentCoding.decode(raw) else {
             throw Malformed(sentence: "The path holds a percent sequence that is not UTF-8 text.")
@@ -103,7 +109,7 @@ struct TargetPath: Sendable, Hashable {
         if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\\") || $0 == 0x7F }) {
             throw Malformed(sentence: "The path holds a control character or a backslash.")
         }
-        try checkReadings(Array(text.utf8))
+        try checkReadings(Array(text.utf8), isID: isID)
         return text
     }
 
@@ -121,13 +127,17 @@ struct TargetPath: Sendable, Hashable {
 
     /// Refuses a decoded segment that has a dot segment or an invalid UTF-8 form in it, as it is or decoded
     /// once more. Some servers decode twice.
-    private static func checkReadings(_ bytes: [UInt8]) throws(Malformed) {
+    private static func checkReadings(
+        _ bytes: [UInt8], isID: Bool = false
+    ) throws(Malformed) {
         for reading in [bytes, PercentCoding.decodeLeniently(bytes)] {
             if hasInvalidForm(reading) {
                 throw Malformed(
                     sentence: "The path holds a character in a form that UTF-8 has not.")
             }
-            if hasDotSegment(reading) { throw Malformed(sentence: "The path holds a dot segment.") }
+            if hasDotSegment(reading, spacesCount: isID) {
+                throw Malformed(sentence: "The path holds a dot segment.")
+            }
         }
     }
 
@@ -161,11 +171,13 @@ struct TargetPath: Sendable, Hashable {
 
     /// Whether a piece of a decoded segment is one dot or two, apart from ignored characters, control
     /// characters and bytes that are not UTF-8.
-    private static func hasDotSegment(_ bytes: [UInt8]) -> Bool {
+    /// - Parameter spacesCount: whether a space is a character like any other.
+    private static func hasDotSegment(_ bytes: [UInt8], spacesCount: Bool) -> Bool {
         guard bytes.contains(UInt8(ascii: ".")) else { return false }
         return pieces(String(decoding: bytes, as: UTF8.self)).contains { piece in
             let shown = piece.unicodeScalars.filter { scalar in
-                !isIgnored(scalar) && scalar.value >= 0x20 && scalar.value != 0x7F
+                (!isIgnored(scalar) || spacesCount && scalar == " ") && scalar.value >= 0x20
+                    && scalar.value != 0x7F
                     && scalar != "\u{FFFD}"
             }
             return (1...2).contains(shown.count) && shown.allSatisfy { $0 == "." }

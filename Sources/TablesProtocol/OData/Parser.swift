@@ -125,26 +125,110 @@ struct Parser {
         ODataError(option: option, reason: reason, position: position)
     }
 
-    /// An expression whose operators bind at least as tightly as `precedence`.
-    mutating func expression(_ precedence: Int = 1) throws(ODataError) -> Node {
-        var left = try operand()
-        while let infix = infix(), infix.precedence >= precedence {
-            let position = current.position
-            switch infix {
-            case .logical(let operation):
-                left = try chain(operation, from: left)
-            case .binary(let operation):
+    /// An operand that was parsed: a tree, or a chain of `and` or `or`, which is extended in its place.
+    private struct Operand {
+        var operation: Expression.LogicalOperator?
+        /// The operands of the chain; without an operator, the tree alone.
+        var parts: [Expression]
+        /// The depth of the deepest part.
+        var depth: Int
+
+        init(_ node: Node) { (parts, depth) = ([node.expression], node.depth) }
+
+        /// The tree. A chain is one level above its deepest operand.
+        var whole: Node {
+            guard let operation else { return Node(expression: parts[0], depth: depth) }
+            return Node(expression: .logical(operation, parts), depth: depth + 1)
+        }
+
+        /// Becomes a chain of the operator, or a longer one, with the other operand at its end.
+        mutating func extend(_ operation: Expression.LogicalOperator, with other: Operand) {
+            if self.operation != operation {
+                self = Operand(whole)
+                self.operation = operation
+            }
+            let end = other.operation == operation ? other : Operand(other.whole)
+            parts += end.parts
+            depth = max(depth, end.depth)
+        }
+    }
+
+    /// What waits for its right operand, or for its parenthesis to be closed.
+    private enum Waiting {
+        case open
+        case infix(Infix, position: Int)
+    }
+
+    /// An expression.
+    ///
+    /// What waits is on a stack of its own instead of the thread's, and the operands of `and` or `or` become one
+    /// chain however they are grouped. So the depth of parentheses costs nothing.
+    mutating func expression() throws(ODataError) -> Node {
+        var operands: [Operand] = []
+        var waiting: [Waiting] = []
+        var open = 0
+        while true {
+            while current.kind == .open {
+                guard open < Limits.openParentheses else {
+                    throw error(
+                        "More than \(Limits.openParentheses) parentheses are open",
+                        at: current.position)
+                }
+                open += 1
+                waiting.append(.open)
                 advance()
-                let right = try expression(infix.precedence + 1)
-                left = try node(
-                    .binary(operation, left.expression, right.expression), [left, right],
-                    at: position)
-            case .inList:
+            }
+            operands.append(Operand(try operand()))
+            while true {
+                if open > 0, take(.close) {
+                    try join(&operands, &waiting, downTo: 0)
+                    waiting.removeLast()
+                    open -= 1
+                    continue
+                }
+                guard let infix = infix() else {
+                    if open > 0 { try expect(.close) }
+                    try join(&operands, &waiting, downTo: 0)
+                    return operands[0].whole
+                }
+                try join(&operands, &waiting, downTo: infix.precedence)
+                let position = current.position
                 advance()
-                left = try node(.inList(left.expression, try list()), [left], at: position)
+                guard case .inList = infix else {
+                    waiting.append(.infix(infix, position: position))
+                    break
+                }
+                let left = operands.removeLast().whole
+                let list = Expression.inList(left.expression, try list())
+                operands.append(Operand(try node(list, [left], at: position)))
             }
         }
-        return left
+    }
+
+    /// Joins the last operands, as long as an operator waits that binds at least as tightly as `precedence`.
+    private func join(
+        _ operands: inout [Operand], _ waiting: inout [Waiting], downTo precedence: Int
+    ) throws(ODataError) {
+        while case .infix(let infix, let position)? = waiting.last, infix.precedence >= precedence {
+            waiting.removeLast()
+            let right = operands.removeLast()
+            let left = operands.count - 1
+            switch infix {
+            case .logical(let operation):
+                operands[left].extend(operation, with: right)
+                guard operands[left].depth < Limits.expressionDepth else {
+                    throw tooDeep(at: position)
+                }
+            case .binary(let operation):
+                let (first, second) = (operands[left].whole, right.whole)
+                operands[left] = Operand(
+                    try node(
+                        .binary(operation, first.expression, second.expression), [first, second],
+                        at: position))
+            // Its list is parsed at once.
+            case .inList: break
+            }
+        }
     }
 
     /// Makes a node with children.
@@ -153,14 +237,15 @@ struct Parser {
         _ expression: Expression, _ children: [Node], at position: Int
     ) throws(ODataError) -> Node {
         let depth = 1 + (children.map(\.depth).max() ?? 0)
-        guard depth <= Limits.expressionDepth else {
-            throw error(
-                "The expression is more than \(Limits.expressionDepth) levels deep", at: position)
-        }
+        guard depth <= Limits.expressionDepth else { throw tooDeep(at: position) }
         return Node(expression: expression, depth: depth)
     }
 
-    /// Parses something in parentheses, a function or after a sign.
+    private func tooDeep(at position: Int) -> ODataError {
+        error("The expression is more than \(Limits.expressionDepth) levels deep", at: position)
+    }
+
+    /// Parses a function, a lambda, or something after `not` or a sign.
     /// - Throws: ``ODataError`` if the nesting is too deep.
     mutating func nested<Result>(
         at position: Int, _ body: (inout Parser) throws(ODataError) -> Result
@@ -173,25 +258,6 @@ struct Parser {
         nesting += 1
         defer { nesting -= 1 }
         return try body(&self)
-    }
-
-    /// `left and b and c`, parsed in a loop so that a chain adds no depth.
-    private mutating func chain(
-        _ operation: Expression.LogicalOperator, from left: Node
-    ) throws(ODataError) -> Node {
-        var nodes = [left]
-        let position = current.position
-        while case .logical(operation)? = infix() {
-            advance()
-            nodes.append(try expression(Infix.logical(operation).precedence + 1))
-        }
-        let depths = nodes.map { node in
-            // A chain of the same operator is merged into this one, so its own level does not count.
-            if case .logical(operation, _) = node.expression { node.depth - 1 } else { node.depth }
-        }
-        let joined = Expression.joined(operation, nodes.map(\.expression)) ?? left.expression
-        let deepest = Node(expression: joined, depth: depths.max() ?? 0)
-        return try node(joined, [deepest], at: position)
     }
 
     private func infix() -> Infix? {

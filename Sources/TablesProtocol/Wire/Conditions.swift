@@ -53,6 +53,13 @@ public struct Conditions: Sendable, Hashable {
             && modifiedSince == nil && tests.isEmpty
     }
 
+    /// Leaves the conditions out that a deletion does not have beside If-Match: the item has the version that
+    /// its client means, so there is nothing that the client could miss.
+    mutating func keepIfMatchAlone() {
+        guard ifMatch != .absent, ifNoneMatch != .absent else { return }
+        (ifNoneMatch, modifiedSince) = (.absent, nil)
+    }
+
     /// Checks the header conditions in the order of the third generation's servers.
     /// - Parameters:
     ///   - versions: the versions under which a client may know the present item.
@@ -82,7 +89,7 @@ extension TableCall {
     ///
     /// 1. First generation: `If-None-Match` of a read, `If-Match` of a write.
     /// 2. Second: none for a read; `If-Match` of a write, else the version in the body.
-    /// 3. Third: all four fields for both. Dates are compared as on the server of the client's family; for
+    /// 3. Third: all four fields for both; for a deletion If-None-Match does not count beside If-Match. Dates are compared as on the server of the client's family; for
     ///    `PATCH`, as on the only server that has it.
     /// - Throws: ``TablesError`` for an If-Match that the servers refuse.
     mutating func readConditions(_ fields: HTTPFields) throws(TablesError) {
@@ -114,6 +121,7 @@ extension TableCall {
             var isPatch = false
             if case .update = verb { isPatch = true }
             conditions.dateRule = client == .toolkit && !isPatch ? .toolkit : .datasync
+            if case .delete = verb { conditions.keepIfMatchAlone() }
         }
     }
 

@@ -208,9 +208,16 @@ import Testing
             "a in (\((0..<count).map(String.init).joined(separator: ",")))"
         }
         #expect(
-            try Expression(parsing: tower(Limits.expressionNesting), generation: .mobileApps)
+            try Expression(parsing: tower(Limits.openParentheses), generation: .mobileApps)
                 == .column(.user(path: ["a"])))
-        #expect(failure(tower(Limits.expressionNesting + 1))?.position == Limits.expressionNesting)
+        #expect(failure(tower(Limits.openParentheses + 1))?.position == Limits.openParentheses)
+        #expect(failure(tower(Limits.optionBytes / 2 - 1))?.position == Limits.openParentheses)
+        func calls(_ count: Int) -> String {
+            String(repeating: "tolower(", count: count) + "a" + String(repeating: ")", count: count)
+        }
+        #expect(failure(calls(Limits.expressionNesting + 1))?.reason.contains("nested") == true)
+        #expect(failure(String(repeating: "-(", count: 8_000)) != nil)
+        #expect(failure(String(repeating: "not (", count: 8_000)) != nil)
         _ = try Expression(parsing: nots(Limits.expressionDepth - 1), generation: .mobileApps)
         #expect(failure(nots(Limits.expressionDepth))?.position == 0)
         _ = try Expression(parsing: list(Limits.listItems), generation: .mobileApps)
@@ -221,7 +228,7 @@ import Testing
     }
 
     @Test func `a long chain is not deep, however it is grouped`() throws {
-        let count = Limits.expressionNesting
+        let count = 1_000
         let comparisons = (0..<count).map { "(a eq \($0))" }
         let flat = comparisons.joined(separator: " or ")
         let left = comparisons.dropFirst().reduce(comparisons[0]) { "(\($0) or \($1))" }

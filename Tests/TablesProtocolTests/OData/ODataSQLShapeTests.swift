@@ -29,6 +29,12 @@ import Testing
 
     @Test func `long chains and lists run`() throws {
         let database = try ODataDatabase(["a": #"{"s":"x2500","n":2500}"#])
+        let ids = (2_000..<3_000).map { "(n eq \($0))" }
+        let left = ids.dropFirst().reduce(ids[0]) { "(\($0) or \($1))" }
+        let right = ids.dropLast().reversed().reduce(ids[999]) { "(\($1) or \($0))" }
+        for filter in [left, right, "\(left) and s ne null", "not (\(right)) eq false"] {
+            #expect(try database.ids(filter) == ["a"])
+        }
         let chain = (0...2_600).map { "n eq \($0)" }.joined(separator: " or ")
         #expect(try database.ids(chain) == ["a"])
         let list = (1_600..<2_600).map { "'x\($0)'" }.joined(separator: ",")
