@@ -63,14 +63,16 @@ import Testing
         options.tables[try #require(TableName("t"))] = TableOptions(hasVersions: false)
         let client = try Client(options, fields: Client.fields(of: flavour))
         let made = try client.send("POST", "/tables/t?__systemproperties=*", #"{"id":"a","n":1}"#)
-        #expect(made.status == 201 && made.field("ETag") == nil)
+        // Express gives each body a weak tag of its own, which is no version.
+        let isVersion = { (tag: String?) in tag?.hasPrefix("W/") == false }
+        #expect(made.status == 201 && !isVersion(made.field("ETag")))
         #expect(made.json["version"] == nil && made.json["__version"] == nil)
         let method = flavour == .toolkit ? "PUT" : "PATCH"
         let changed = try client.send(
             method, "/tables/t/a", #"{"id":"a","n":2}"#, ["If-Match": #""other""#])
-        #expect(changed.status == 200 && changed.field("ETag") == nil)
+        #expect(changed.status == 200 && !isVersion(changed.field("ETag")))
         let read = try client.send("GET", "/tables/t/a?__systemproperties=*")
-        #expect(read.field("ETag") == nil && read.json["n"]?.integer == 2)
+        #expect(!isVersion(read.field("ETag")) && read.json["n"]?.integer == 2)
         #expect(read.json["version"] == nil && read.json["__version"] == nil)
     }
 }

@@ -31,9 +31,8 @@ def test_unique_index_and_foreign_key_are_refusals_with_the_backends_sentence(st
     proxy.insert({"id": "p4", "email": "p2@x"}, "people")
     assert proxy.request("PATCH", "/tables/people/p2", json={"email": "p1@x"}).status_code == 200
     assert proxy.request("DELETE", "/tables/people/p1").status_code < 300
-    for _ in range(3):
-        run = proxy.sync()
-    assert run["state"] == "completeWithErrors"
+    runs = [proxy.sync()["state"] for _ in range(3)]
+    assert runs == ["completeWithErrors", "complete", "complete"]
     operations = proxy.operator("GET", "/operations")["items"]
     assert {(one["itemId"], one["state"]) for one in operations} == {
         (id, "quarantined") for id in ("p1", "p2", "p3", "p4")

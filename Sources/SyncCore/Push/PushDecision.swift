@@ -119,6 +119,14 @@ enum PushDecision: Sendable, Hashable {
         if case .postponed(let later) = self { later.cause == .own } else { false }
     }
 
+    /// Whether the row that was read is written next.
+    var isSentNext: Bool {
+        switch self {
+        case .sendAgain, .merge: true
+        case .applied, .readBack, .insertAgain, .conflict, .quarantine, .postponed, .signIn: false
+        }
+    }
+
     /// Whether the answer ends the push because the next operation would get the same answer.
     var endsPush: Bool {
         switch self {

@@ -7,7 +7,8 @@ extension PushPass {
     /// requests, which read a row back or prove the backend.
     ///
     /// 1. An operation that may have been applied is read back first. If it never arrived, it is sent.
-    /// 2. Otherwise: commit {sending, attempts + 1}, wait for a slot, send, judge, commit {outcome}.
+    /// 2. Otherwise: commit {sending, attempts + 1}, wait for a slot, send, judge, commit {outcome}. After a read
+    ///    the slot is kept: what another writer changes between the read and the write may be overwritten.
     /// 3. An operation that was rewritten for the backend's row (a merge, an undelete that becomes an insert,
     ///    or a policy that lets the local change win) is sent once more.
     /// 4. If the answer says that the next operation would fail too, the slots are closed. Operations that
@@ -19,12 +20,14 @@ extension PushPass {
         result.mayHavePassedOver = gates.hasFailed(operation.tableID)
         defer { gates.end(operation.tableID) }
         var operation = operation
-        var (hasRead, hasMerged) = (false, false)
+        var (hasRead, hasMerged, holdsSlot) = (false, false, false)
+        defer { if holdsSlot { slots.release() } }
         do throws(StoreError) {
             for _ in 0..<SyncLimits.requestsPerOperation {
                 guard
                     let step = try await step(
-                        operation, gates, hasRead: hasRead, hasMerged: hasMerged, after: refusal)
+                        operation, gates, hasRead: hasRead, hasMerged: hasMerged,
+                        holdsSlot: &holdsSlot, after: refusal)
                 else { break }
                 guard !step.isHeld else {
                     result.isHeld = true
@@ -74,7 +77,7 @@ extension PushPass {
 
     private func step(
         _ operation: TableOperation, _ gates: TableGates, hasRead: Bool, hasMerged: Bool,
-        after refusal: String?
+        holdsSlot: inout Bool, after refusal: String?
     ) async throws(StoreError) -> Step? {
         let table = operation.table
         if gates.isClosed(operation.tableID) { return Step(state: operation.state, isHeld: true) }
@@ -103,10 +106,18 @@ extension PushPass {
         let marked = try await store.commitInGroup { try $0.attempts.markSending(operation, start) }
         guard let marked else { return nil }
 
-        guard await acquireSlot(gates, for: operation, isNext: hasRead) else {
+        let maySend =
+            await holdsSlot
+            ? slots.isOpen && !cancel.isSet && !gates.isClosed(operation.tableID)
+            : acquireSlot(gates, for: operation)
+        guard maySend else {
             return try await settleUnsent(marked, subject, gates, after: refusal)
         }
+        holdsSlot = true
         let ruling = try await sendAndJudge(request, of: operation, subject, record, gates)
+        // An insert with an assigned id asks for the highest id in a slot of its own.
+        holdsSlot = subject.isReadFirst && ruling.decision.isSentNext && !operation.isAssigned
+        if !holdsSlot { slots.release() }
         var step = try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, gates, failure: ruling.failure,
             origin: ruling.origin, hasVersion: ruling.hasVersion, answersWrite: ruling.answersWrite,
@@ -138,9 +149,9 @@ extension PushPass {
 
     /// Waits for a slot; false if the push ends, must prove the backend first, or has put off the table.
     private func acquireSlot(
-        _ gates: TableGates, for operation: TableOperation, isNext: Bool = false
+        _ gates: TableGates, for operation: TableOperation
     ) async -> Bool {
-        guard await slots.acquire(isNext: isNext) else { return false }
+        guard await slots.acquire() else { return false }
         guard cancel.isSet || gates.isClosed(operation.tableID) else { return true }
         slots.release()
         return false

@@ -34,12 +34,10 @@ extension PushPass {
     ///    deleted.
     /// 5. Find out whether a failure is the link's, or the table's. If it is the link's, or if the next
     ///    operation would get the same answer, nothing more is sent; if it is the table's, nothing more of it.
-    /// 6. Release the slot before the commit.
     func sendAndJudge(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord, _ gates: TableGates
     ) async throws(StoreError) -> JudgedRequest {
-        defer { slots.release() }
         let remote = self.remote(for: operation)
         var subject = subject
         let exchange = await send(request, of: operation)

@@ -22,15 +22,13 @@ final class RequestSlots: Sendable {
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Waits for a slot.
-    /// - Parameter isNext: whether it is given before all others that wait: a row was just read, and what another
-    ///   writer changes until the write may be overwritten.
     /// - Returns: true with a slot, which ``release()`` gives back; false while closed.
-    func acquire(isNext: Bool = false) async -> Bool {
+    func acquire() async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in
                 guard state.isOpen else { return false }
                 guard state.free > 0 else {
-                    state.waiting.insert(continuation, at: isNext ? 0 : state.waiting.count)
+                    state.waiting.append(continuation)
                     return nil
                 }
                 state.free -= 1

@@ -65,6 +65,11 @@ import Testing
             #expect(open.map(\.state) == [.quarantined, .quarantined, .quarantined])
             for operation in open {
                 let statement = operation.kind == .delete ? "REFERENCE" : "UNIQUE"
+                // The toolkit answers without a body.
+                guard flavour != .toolkit else {
+                    #expect(operation.reason == "The backend refused it with 409.")
+                    continue
+                }
                 #expect(operation.reason?.hasPrefix("The backend refused it with 409: ") == true)
                 #expect(operation.reason?.contains(statement) == true, "\(operation)")
             }
