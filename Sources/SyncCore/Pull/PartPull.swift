@@ -282,6 +282,10 @@ struct PartPull: Sendable {
     private func fail(_ answer: RemoteAnswer, _ end: inout PullPass.End) async throws(StoreError) {
         let failure = Prover.failure(answer, name)
         end.report.error = failure.reason
+        if failure.mayBeOfTable {
+            end.tableFailure = failure
+            return
+        }
         switch failure.state {
         case .signedOut: end.stop = .signIn
         case .offline, .portal, .degraded: end.stop = .backend(failure)
