@@ -289,7 +289,8 @@ struct PartPull: Sendable {
         switch failure.state {
         case .signedOut: end.stop = .signIn
         case .offline, .portal, .degraded: end.stop = .backend(failure)
-        case .online, .notTables: try await pass.noteFailure(failure.reason)
+        case .online, .notTables:
+            try await pass.noteFailure(failure.reason, canBeListed: false)
         }
     }
 
