@@ -12,7 +12,12 @@ extension TablesRoutes {
                 offlineAnswer($0, nil)
             }
         }
-        if let pairs = context.pairs { return listWithOwnPairs(context, query, pairs) }
+        if let pairs = context.pairs {
+            let table = context.tenant.store.table(context.call.table, worker: context.worker)
+            // A list by such pairs may have rows beyond the part, which the store does not take.
+            if table?.isInPart == true { return listBeyondPart(context, query) }
+            return listWithOwnPairs(context, query, pairs)
+        }
         return answered(listed(context, query), context, query)
     }
 
