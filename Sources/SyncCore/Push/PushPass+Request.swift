@@ -297,10 +297,14 @@ extension PushPass {
 extension PushSubject {
     /// Takes what the verdict needs from an operation and its table's policies.
     init(_ operation: TableOperation, _ table: TableRecord) {
+        // The delete of an insert that may have arrived: only the inserted row is deleted. With an id of this
+        // store's own there is no other row.
+        let inserted =
+            operation.kind == .delete && !operation.hasGeneratedID ? operation.payload : nil
         self.init(
             kind: operation.kind, itemID: operation.itemID,
             sent: operation.kind == .delete ? Columns() : operation.changes,
-            base: operation.baseRow, baseVersion: operation.baseVersion,
+            base: operation.baseRow ?? inserted, baseVersion: operation.baseVersion,
             maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
             hasGeneratedID: operation.hasGeneratedID,
             conditional: operation.conditional, conflictPolicy: table.conflictPolicy,

@@ -94,7 +94,9 @@ extension Verdict {
     ) -> PushDecision {
         if !row.isDeleted { return .applied(row) }
         if subject.maybeApplied {
-            return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
+            // Without a version it is not known whether the row was brought back in between.
+            let isSame = subject.baseVersion != nil && subject.isUnchanged(row)
+            return isSame ? .sendAgain : conflict(subject, row)
         }
         return cause == .unknown ? send(Columns(), of: subject, over: row) : conflict(subject, row)
     }

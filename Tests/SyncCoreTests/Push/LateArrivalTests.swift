@@ -97,4 +97,23 @@ import Testing
         #expect(try await world.remote(id.text)?.deleted == true)
         #expect(try await world.open().isEmpty)
     }
+
+    @Test func `deleting a refused insert deletes no row that another writer inserted with its id`()
+        async throws
+    {
+        try await world.insert("a", #"{"text":"mine"}"#)
+        world.transport.decide { request, _ in Self.isPost(request) ? .vanished : nil }
+        try await push()
+        let refusal = Response(status: .badRequest, body: Array(#"{"error":"no"}"#.utf8))
+        world.transport.decide { request, _ in Self.isPost(request) ? .instead(refusal) : nil }
+        try await push()
+        #expect(try await world.open().map(\.state) == [.quarantined])
+        try await world.delete("a")
+        world.transport.decide { _, _ in nil }
+        #expect(try await world.elsewhere("POST", nil, #"{"id":"a","text":"theirs"}"#) == 201)
+        try await push()
+        #expect(try await world.remote("a")?.deleted == false)
+        #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs"}"#)
+        #expect(try await world.open().map(\.state) == [.conflict])
+    }
 }
