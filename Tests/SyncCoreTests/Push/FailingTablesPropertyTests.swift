@@ -59,57 +59,56 @@ import Testing
             faults.answer(request, at: world.clock.uptime()).map { .instead($0) }
         }
         var written = names.map { ($0, "\($0)-0") }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await world.engine.run() }
-            for round in 1...12 {
-                // One table is always well.
-                let well = names[Int(random.next(below: 3))]
-                for name in names {
-                    var plan = Plan()
-                    if name != well, random.next(below: 3) > 0 {
-                        plan.status = [502, 503, 504][Int(random.next(below: 3))]
-                        plan.after = random.next(below: 3) == 0 ? 90 : nil
-                        plan.onlyWrites = random.next(below: 2) == 0
-                    }
-                    faults.plans.withLock { plans in
-                        plan.patience = plans[name]?.patience ?? [:]
-                        plans[name] = plan
-                    }
+        let loop = Task { await world.engine.run() }
+        for round in 1...12 {
+            // One table is always well.
+            let well = names[Int(random.next(below: 3))]
+            for name in names {
+                var plan = Plan()
+                if name != well, random.next(below: 3) > 0 {
+                    plan.status = [502, 503, 504][Int(random.next(below: 3))]
+                    plan.after = random.next(below: 3) == 0 ? 90 : nil
+                    plan.onlyWrites = random.next(below: 2) == 0
                 }
-                world.transport.forget()
-                for name in names {
-                    for number in 0..<5 {
-                        let id = "\(name)-\(round)-\(number)"
-                        try await write(world, name, id)
-                        written.append((name, id))
-                    }
+                faults.plans.withLock { plans in
+                    plan.patience = plans[name]?.patience ?? [:]
+                    plans[name] = plan
                 }
-                try await world.pass(for: .seconds(45))
-                let posts = world.transport.targets.filter { $0.hasPrefix("POST") }
-                for name in names where faults.plans.withLock({ $0[name]?.status != nil }) {
-                    let count = posts.filter { $0 == "POST /tables/\(name)" }.count
-                    #expect(count <= 12, "seed \(seed), round \(round), \(name): \(posts)")
+            }
+            world.transport.forget()
+            for name in names {
+                for number in 0..<5 {
+                    let id = "\(name)-\(round)-\(number)"
+                    try await write(world, name, id)
+                    written.append((name, id))
                 }
-                // One that failed before may still wait as long as its backoff or the backend says.
-                let wait = try await world.store.tables().first { $0.name == well }?.pushWait
-                if wait == nil {
-                    let open = try await world.open().filter { $0.table == well }
-                    #expect(
-                        open.allSatisfy { $0.state == .unknown || $0.state == .waiting },
-                        "seed \(seed), round \(round), \(well): \(open)")
-                }
+            }
+            try await world.pass(for: .seconds(45))
+            let posts = world.transport.targets.filter { $0.hasPrefix("POST") }
+            for name in names where faults.plans.withLock({ $0[name]?.status != nil }) {
+                let count = posts.filter { $0 == "POST /tables/\(name)" }.count
+                #expect(count <= 12, "seed \(seed), round \(round), \(name): \(posts)")
+            }
+            // One that failed before may still wait as long as its backoff or the backend says.
+            let wait = try await world.store.tables().first { $0.name == well }?.pushWait
+            if wait == nil {
+                let open = try await world.open().filter { $0.table == well }
                 #expect(
-                    await world.engine.backendStatus.state == .online, "seed \(seed), \(round)")
+                    open.allSatisfy { $0.state == .unknown || $0.state == .waiting },
+                    "seed \(seed), round \(round), \(well): \(open)")
             }
-            faults.plans.withLock { plans in
-                for name in names { plans[name]?.status = nil }
-            }
-            let end = world.clock.uptime() + .seconds(1300)
-            try await world.pass {
-                try await world.open().isEmpty || world.clock.uptime() > end
-            }
-            group.cancelAll()
+            #expect(
+                await world.engine.backendStatus.state == .online, "seed \(seed), \(round)")
         }
+        faults.plans.withLock { plans in
+            for name in names { plans[name]?.status = nil }
+        }
+        let end = world.clock.uptime() + .seconds(1300)
+        try await world.pass {
+            try await world.open().isEmpty || world.clock.uptime() > end
+        }
+        loop.cancel()
+        await loop.value
         #expect(try await world.open().isEmpty, "seed \(seed)")
         #expect(
             faults.early.withLock { $0 }.isEmpty, "seed \(seed): \(faults.early.withLock { $0 })")

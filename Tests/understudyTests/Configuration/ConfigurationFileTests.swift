@@ -141,13 +141,13 @@ struct ConfigurationFileTests {
         let file = try ConfigurationFile(path: "/c", text: "sync = manual\ntable = a\ntable = b\n")
         let bare = Sources(flags: [:], environment: { _ in nil }, file: file)
         #expect(try bare.value(Settings.sync) == .manual)
-        #expect(try bare.list(Settings.table).map(\.text) == ["a", "b"])
+        #expect(try bare.list(Settings.table).map(\.name.text) == ["a", "b"])
         let variable = Sources(
             flags: [:], environment: { $0 == "UNDERSTUDY_TABLE" ? "c" : nil }, file: file)
-        #expect(try variable.list(Settings.table).map(\.text) == ["c"])
+        #expect(try variable.list(Settings.table).map(\.name.text) == ["c"])
         let flag = Sources(
             flags: ["table": ["d"]], environment: { _ in "c" }, file: file)
-        #expect(try flag.list(Settings.table).map(\.text) == ["d"])
+        #expect(try flag.list(Settings.table).map(\.name.text) == ["d"])
     }
 
     @Test func `every example of the commented file is allowed`() {
