@@ -56,10 +56,12 @@ struct PullState: Sendable {
     }
 
     /// The next page to request. The first request also asks for the total count; if it is refused, the
-    /// retry does not.
+    /// retry does not. A script that reads query pairs of the developer's own is not asked for a count: the
+    /// answer has another form, which such a script may leave as it is.
     var query: PageQuery {
         var query = plan.next()
-        query.query.count = report.requests == 0 && !plan.paging.isLinked
+        query.query.count =
+            report.requests == 0 && !plan.paging.isLinked && query.parameters.isEmpty
         return query
     }
 
