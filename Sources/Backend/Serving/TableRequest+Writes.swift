@@ -27,7 +27,8 @@ extension TableRequest {
         let insertion = try storage.insert(
             row, into: name, creating: table.options, write(adding: kept.new))
         return switch insertion {
-        case .inserted(let row): .inserted(row, sent: sent.all, kept.table)
+        case .inserted(let row):
+            .inserted(row, sent: scripted(sent.all, over: nil, name), kept.table)
         case .exists(let row) where owner?.owns(row) == false:
             .refused(Refusal(409, "An item with this id exists."))
         case .exists(let row): .exists(row, sent: call.request.body)
@@ -67,7 +68,7 @@ extension TableRequest {
         let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
         let kind = undeletes ? Effect.Kind.undelete : .update
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
-        return .changed(changed, sent: sent.all, kept.table)
+        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
     }
 
     /// `PATCH /tables/{table}`: the Node server takes the id from the body.
@@ -104,7 +105,7 @@ extension TableRequest {
         if !change.deleted { try checkConstraints(kept.table, row.id, columns) }
         let kind = row.deleted && !change.deleted ? Effect.Kind.undelete : .replace
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
-        return .changed(changed, sent: sent.all, kept.table)
+        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
     }
 
     /// `POST /tables/{table}/{id}`.
