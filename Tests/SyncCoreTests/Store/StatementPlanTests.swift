@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a write and its push make no temporary tables except for waiting operations`()
+    @Test func `a write and its push make no temporary tables except in triggers that seldom run`()
         async throws
     {
         try await fixture.insert("first")
@@ -52,8 +52,10 @@ import Testing
         let writes = statements.filter { ["INSERT", "UPDATE", "DELETE"].contains($0.prefix(6)) }
         #expect(writes.count > 10, "\(statements)")
         for write in writes {
-            // What waits for an operation is updated by a trigger, only where there is such.
-            let most = write.hasPrefix("UPDATE operations") ? 1 : 0
+            // What waits for an operation is updated by a trigger, only where there is such. Another one
+            // removes the aliases of an item, only when it ends.
+            let hasRareTrigger = ["UPDATE operations", "UPDATE items"].contains(where: write.hasPrefix)
+            let most = hasRareTrigger ? 1 : 0
             #expect(try await tablesMade(for: write) <= most, "\(write)")
         }
     }
