@@ -31,10 +31,17 @@ import Testing
         func `a bug planted in the product is found within 200 seeds`(_ bug: ProductBug)
             async throws
         {
+            // It counts as found only by a run that finds nothing without it.
             for seed in 0..<200 as Range<UInt64> {
-                let found = try await SharedRows(SharedRowsPlan(seed, lookingFor: bug))
-                    .run(steps: Self.steps, bug: bug)
-                if !found.isEmpty { return }
+                let plan = SharedRowsPlan(seed, lookingFor: bug)
+                guard bug.habits.isEmpty || !bug.habits.isDisjoint(with: plan.habits) else {
+                    continue
+                }
+                let found = try await SharedRows(plan).run(steps: Self.steps, bug: bug)
+                guard let fault = found.first else { continue }
+                guard try await SharedRows(plan).run(steps: Self.steps).isEmpty else { continue }
+                print("\(bug) is found with seed \(seed): \(fault.prefix { $0 != "\n" })")
+                return
             }
             Issue.record("\(bug) is not found")
         }

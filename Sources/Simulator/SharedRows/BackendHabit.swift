@@ -1,4 +1,5 @@
 import Backend
+package import SyncCore
 
 /// A habit of real backends that a run's backend may have. Each can be there alone or with others.
 package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
@@ -26,13 +27,16 @@ package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
     case movingRows
 
     /// The habits of a seed: none in a third of all seeds, else each with the same probability.
-    static func drawn(_ random: SeededRandom) -> Set<BackendHabit> {
+    /// - Parameter excluded: habits that no run has.
+    static func drawn(
+        _ random: SeededRandom, without excluded: Set<BackendHabit>
+    ) -> Set<BackendHabit> {
         guard random.happens(0.67) else { return [] }
         return consistent(
-            Set(allCases.filter { _ in random.happens(0.25) }).subtracting(notYet))
+            Set(allCases.filter { _ in random.happens(0.25) }).subtracting(excluded))
     }
 
-    /// The habits whose faults the product still has.
+    /// The habits that only runs with a planted bug have: no run has shown yet that the product stands them.
     static let notYet: Set<BackendHabit> = [
         .scripts, .integerIDs, .reusedIDs, .noVersions, .uniqueColumn, .foreignKey, .failingTable,
         .parameter, .unsortedLists, .movingRows,
@@ -56,5 +60,31 @@ extension BackendHabit {
         // The third generation's clients make every id.
         habits.contains(.integerIDs)
             ? [.mobileServices, .mobileApps, .node] : Plan.flavours
+    }
+}
+
+extension ProductBug {
+    /// The habits with one of which the bug shows; empty where it shows with any backend.
+    package var habits: Set<BackendHabit> {
+        switch self {
+        case .unversionedOverwrites: [.noVersions]
+        case .refusalIsConflict: [.uniqueColumn, .foreignKey]
+        case .shortPageShrinksPages: [.movingRows]
+        case .unlinkedPageEnds: [.unsortedLists]
+        case .updateMovesBeforeInsert, .refusedIsNotTriedAgain: [.foreignKey]
+        case .ownVersionEnds: [.scripts]
+        case .repeatedIDIsSentAgain: [.reusedIDs]
+        case .aliasOutlivesItem, .provisionalIDIsTaken: [.integerIDs]
+        case .parametersForgotten: [.parameter]
+        case .tableFailureIsBackends, .tableWaitIgnored: [.failingTable]
+        case .successorOverwrites, .replaceErases, .editedResultIsWholeRow, .undoOverwrites,
+            .mineRevertsTheirs, .staleDecisionIsTaken, .deleteForgetsInsert, .foldOrphansSuccessor,
+            .discardKeepsRow, .mergeSendsTwice, .unusableRowStopsPull, .failedPullCompletes,
+            .strayListRebinds, .ignoredFilterProves, .explicitSyncLeavesWaiting,
+            .missingTableRefuses, .pushIsVisible, .signInForgetsRequest, .pullOverwrites,
+            .undeleteIsUnconditional, .undeleteInserts, .settledTooEarly, .updateFoldedAway,
+            .undeleteForgetsUpdate, .ownVersionOutlivesOthers:
+            []
+        }
     }
 }

@@ -105,6 +105,7 @@ extension SharedRows {
             }
             try await compare(proxy, open)
             try await compareClient(proxy)
+            if plan.habits.contains(.parameter) { try await listByRegion(proxy, follows: true) }
         }
     }
 
@@ -175,6 +176,15 @@ extension SharedRows {
                 if !history.existed(value, column, of: name) {
                     fault("\(name).\(column) = \(value) was accepted and is nowhere", name)
                 }
+            }
+        }
+        for (name, columns) in beneath where !open.contains(name) && !givenUp.contains(name) {
+            guard remote[name]?.deleted == true else { continue }
+            for (column, value) in columns
+            where value != ValueHistory.null && !history.existed(value, column, of: name) {
+                fault(
+                    "\(name).\(column) = \(value) was accepted before its deletion and not sent",
+                    name)
             }
         }
     }

@@ -112,7 +112,7 @@ extension SharedRows {
         let now = ValueHistory.row(try await proxy.rows()[id])
         let before = history
         history.recordShown(now, of: id, to: proxy.number, columns: columns(of: id))
-        for intended in intents(of: entry, now) {
+        for intended in intents(of: entry, now, id) {
             intend(intended, id, by: proxy.number)
         }
         guard case .done = try await proxy.store.undo(entry.id) else { return history = before }
@@ -123,14 +123,16 @@ extension SharedRows {
 
     /// The rows that an undo may intend. For a write: the columns that it changed and that still have its
     /// values. For a decision: every column before or after it.
-    private func intents(of entry: HistoryEntry, _ now: ValueHistory.Row) -> [ValueHistory.Row] {
-        let (before, after) = (whole(entry.before), whole(entry.after))
+    private func intents(
+        of entry: HistoryEntry, _ now: ValueHistory.Row, _ id: String
+    ) -> [ValueHistory.Row] {
+        let (before, after) = (whole(entry.before, of: id), whole(entry.after, of: id))
         guard entry.kind == .write else {
             return [before, after].flatMap { side in
                 ["true", "false"].map { flag in side.merging([ValueHistory.deleted: flag]) { $1 } }
             }
         }
-        let names = Self.columns + [ValueHistory.deleted]
+        let names = columns(of: id) + [ValueHistory.deleted]
         let isAsLeft = names.allSatisfy { now[$0] ?? ValueHistory.null == after[$0] }
         if before[ValueHistory.deleted] != after[ValueHistory.deleted] {
             return isAsLeft || now[ValueHistory.deleted] == "true" ? [before] : []
@@ -142,10 +144,10 @@ extension SharedRows {
         return [before.filter { kept.contains($0.key) }]
     }
 
-    private func whole(_ text: JSONText?) -> ValueHistory.Row {
+    private func whole(_ text: JSONText?, of id: String) -> ValueHistory.Row {
         var whole: ValueHistory.Row = [ValueHistory.deleted: text == nil ? "true" : "false"]
-        let columns = text.map { row($0) } ?? [:]
-        for name in Self.columns { whole[name] = columns[name] ?? ValueHistory.null }
+        let values = text.map { row($0) } ?? [:]
+        for name in columns(of: id) { whole[name] = values[name] ?? ValueHistory.null }
         return whole
     }
 

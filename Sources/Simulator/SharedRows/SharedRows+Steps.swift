@@ -8,6 +8,8 @@ extension SharedRows {
         case 34..<54: writeElsewhere()
         case 54..<72: try await sync(proxy)
         case 72..<88: try await actAsPerson(proxy)
+        case 88..<92 where plan.habits.contains(.parameter):
+            try await listByRegion(proxy, follows: random.happens(0.5))
         case 88..<95: changeFaultPlan(of: proxy)
         case 95: proxy.transport.faultPlan.hasUnusableRow.toggle()
         case 96:
@@ -149,5 +151,46 @@ extension SharedRows {
             fault("\(name) of \(failing) is not sent after \(failing) failed", name)
         }
         proxy.transport.faultPlan = usual
+    }
+
+    /// A list with a query pair of the client's own has the rows that the backend gives with it: all of them
+    /// after the backend was asked, and never one that it did not give.
+    func listByRegion(_ proxy: SharedRowsProxy, follows: Bool) async throws {
+        let region = random.pick(["EU", "US"])
+        let pair = QueryParameter(name: "region", value: region, raw: "region=\(region)")
+        guard let pairs = OwnPairs([pair]) else { return }
+        let was = isInterfering
+        isInterfering = true
+        defer { isInterfering = was }
+        let isFollowed = follows ? await proxy.engine.follow(pairs, of: tables[0]) : false
+        let stored = try await proxy.stored()
+        let shown = try listed(proxy, pairs).filter { stored[$0]?.isPending != true }
+        let value = "\"\(region)\""
+        for name in shown where !history.existed(value, "region", of: name) {
+            fault("\(name) is in the list of \(region), where it never was", name)
+        }
+        guard isFollowed, !proxy.transport.faultPlan.isFaulty else { return }
+        let remote = remote().filter { table(of: $0.key) == tables[0] && !$0.value.deleted }
+        for (name, item) in remote where stored[name]?.isPending != true {
+            let isThere = item.columns["region"]?.text == value
+            if isThere != shown.contains(name) {
+                fault("\(name) is \(isThere ? "not " : "")in the list of \(region)", name)
+            }
+        }
+    }
+
+    /// The names of the rows that the store lists for a client's own pairs.
+    private func listed(_ proxy: SharedRowsProxy, _ pairs: OwnPairs) throws -> Set<String> {
+        let outcome = proxy.store.list(
+            tables[0], TableQuery(), generation: .mobileApps, pageRows: 500, within: pairs,
+            worker: 0)
+        switch outcome {
+        case .page(let page), .partial(let page):
+            return Set(page.items.map { plan.name(of: $0, in: tables[0]) })
+        case .unknownTable: return []
+        case .invalid, .overBudget, .failed:
+            fault("the list of a client's own pairs is refused")
+            return []
+        }
     }
 }

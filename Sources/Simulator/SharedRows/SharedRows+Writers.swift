@@ -42,6 +42,10 @@ extension SharedRows {
         guard let id = try present.map({ knownID(of: name, $0, at: proxy) }) ?? newID(of: name)
         else { return }
         let row = ValueHistory.row(present)
+        let isSoft = try await proxy.store.deletesSoftly(table(of: name))
+        let isDecided = try await !proxy.store.operations(
+            OperationFilter(states: OperationState.waitsForPerson), after: nil, limit: 1
+        ).items.isEmpty
         var intention = try present == nil ? absentRow(name, id, rows) : change(name, id, row, rows)
         // A change of a row also intends that the row exists.
         let deleted = intention.intended[ValueHistory.deleted] ?? "false"
@@ -67,6 +71,12 @@ extension SharedRows {
             referred[name] = (text, isHere)
         }
         if intention.verb == "insert" { provenance[name] = proxy.number }
+        if intention.verb == "insert" { inserting.insert(name) }
+        if intention.verb == "undelete" {
+            undeleting.insert(name)
+        } else {
+            undeleting.remove(name)
+        }
         let acknowledged =
             intention.verb == "undelete"
             ? ValueHistory.row(try await proxy.rows()[name]) : intention.intended
@@ -75,6 +85,8 @@ extension SharedRows {
             expected[name, default: [:]][column] = plan.stored(value)
         }
         if deleted == "true" {
+            let isSent = isSoft && !isDecided && bornAt[name] != nil && plan.hasVersions
+            beneath[name] = isSent ? expected[name] : nil
             // Another writer's row may be one that the client never saw.
             expected[name] = isMadeHere(name) ? [ValueHistory.deleted: "true"] : nil
         }
@@ -82,9 +94,14 @@ extension SharedRows {
 
     /// The columns that clients write.
     func columns(of name: String) -> [String] {
-        let isNote = table(of: name) == Self.notes
-        if isNote, plan.habits.contains(.foreignKey) { return Self.columns + ["p"] }
-        return !isNote && plan.habits.contains(.uniqueColumn) ? Self.columns + ["u"] : Self.columns
+        var columns = Self.columns
+        if table(of: name) == Self.notes {
+            if plan.habits.contains(.foreignKey) { columns.append("p") }
+        } else {
+            if plan.habits.contains(.uniqueColumn) { columns.append("u") }
+            if plan.habits.contains(.parameter) { columns.append("region") }
+        }
+        return columns
     }
 
     /// A new value of a column. Of a unique one sometimes another row's, of one that names a row often such a
@@ -98,6 +115,7 @@ extension SharedRows {
         case "p":
             let parents = others.keys.filter { table(of: $0) != Self.notes }.sorted()
             return parents.isEmpty ? ValueHistory.null : "\"\(random.pick(parents))\""
+        case "region": return random.pick(["\"EU\"", "\"US\""])
         default: return value()
         }
     }

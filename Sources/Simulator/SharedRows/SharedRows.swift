@@ -64,6 +64,13 @@ package actor SharedRows {
     private(set) var bornAt: [String: Duration] = [:]
     /// When each item was last deleted at the backend.
     private var deletedAt: [String: Duration] = [:]
+    /// The last acknowledged values of items that were deleted afterwards, where the table was known to delete
+    /// softly.
+    var beneath: [String: [String: String]] = [:]
+    /// The items that a client has inserted, until the backend has them.
+    var inserting: Set<String> = []
+    /// The items whose last write by a client is an undelete.
+    var undeleting: Set<String> = []
     /// The versions that clients hold, by item.
     var held: [String: [HeldVersion]] = [:]
     /// How often each item was changed by another than a client that holds a version.
@@ -279,7 +286,14 @@ package actor SharedRows {
                 id, from: old, to: new, by: side, policyWins: plan.letsLocalWin,
                 policyRepeats: plan.repeatsLocal, scripted: plan.scriptedColumns)
             for text in found { fault(text, id) }
-            if before[id] == nil { bornAt[id] = clock.uptime() }
+            if before[id] == nil {
+                let isBroughtBack = bornAt[id] != nil && !inserting.contains(id)
+                if side >= 0, isBroughtBack, undeleting.contains(id), !givenUp.contains(id) {
+                    fault("\(id) was gone, and a client's undelete inserted it", id)
+                }
+                bornAt[id] = clock.uptime()
+                inserting.remove(id)
+            }
             if new[ValueHistory.deleted] == "true" { deletedAt[id] = clock.uptime() }
             let isRevived = before[id]?.deleted == true && new[ValueHistory.deleted] == "false"
             if isRevived, let sentAt, let last = deletedAt[id], sentAt < last {
@@ -292,7 +306,10 @@ package actor SharedRows {
     /// Values that another writer has replaced are not expected any more.
     private func stopExpecting(_ id: String, _ old: ValueHistory.Row, _ new: ValueHistory.Row) {
         expected[id]?[ValueHistory.deleted] = nil
-        for name in Self.columns where old[name] != new[name] { expected[id]?[name] = nil }
+        for name in columns(of: id) where old[name] != new[name] {
+            expected[id]?[name] = nil
+            beneath[id]?[name] = nil
+        }
         if new[ValueHistory.deleted] == "true" { expected[id] = nil }
     }
 

@@ -30,7 +30,7 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
-        habits = BackendHabit.drawn(random)
+        habits = BackendHabit.drawn(random, without: bug == nil ? BackendHabit.notYet : [])
         flavour = random.pick(BackendHabit.flavours(habits))
         proxies = random.happens(0.4) ? 2 : 1
         let asks = random.happens(0.6)

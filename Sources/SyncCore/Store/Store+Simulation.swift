@@ -51,6 +51,11 @@ extension Store {
         }
     }
 
+    /// Whether a table is known to delete softly.
+    package func deletesSoftly(_ table: TableName) async throws(StoreError) -> Bool {
+        try await read { try $0.tables.table(table)?.deletion == .soft }
+    }
+
     private static func rows(
         of table: TableName, _ transaction: Transaction, where condition: String = "true"
     ) throws -> [StoredRow] {
