@@ -54,7 +54,8 @@ import Testing
         for write in writes {
             // What waits for an operation is updated by a trigger, only where there is such. Another one
             // removes the aliases of an item, only when it ends.
-            let hasRareTrigger = ["UPDATE operations", "UPDATE items"].contains(where: write.hasPrefix)
+            let hasRareTrigger = ["UPDATE operations", "UPDATE items"].contains(
+                where: write.hasPrefix)
             let most = hasRareTrigger ? 1 : 0
             #expect(try await tablesMade(for: write) <= most, "\(write)")
         }
