@@ -188,7 +188,7 @@ extension SharedRows {
         case .page(let page), .partial(let page):
             return Set(page.items.map { plan.name(of: $0, in: tables[0]) })
         case .unknownTable: return []
-        case .invalid, .overBudget, .failed:
+        case .beyondPart, .invalid, .overBudget, .failed:
             fault("the list of a client's own pairs is refused")
             return []
         }
