@@ -99,12 +99,15 @@ struct PulledRows {
         return row.deleted ? .deleted : .inserted
     }
 
-    /// Whether the backend has another row under an item's integer id: it was created at another time, or the
-    /// item is one that the backend does not have yet, under a provisional id.
+    /// Whether the backend has another row under an item's integer id: it was created at another time, the
+    /// item's own row is gone for good, or the item is one that the backend does not have yet, under a
+    /// provisional id.
     private func isAnother(_ remote: RemoteRow, than row: ItemRow) throws -> Bool {
         guard remote.id.kind == .integer else { return false }
         if remote.wasCreated(otherThan: row.serverCreatedAt) { return true }
-        guard let pending = row.pending else { return false }
+        guard let pending = row.pending else {
+            return row.deleted && !row.serverDeleted && !remote.isDeleted
+        }
         return try queue.operation(seq: pending)?.isAssigned == true
     }
 
