@@ -96,6 +96,17 @@ def test_a_sync_of_other_rows_goes_by_the_backends_times_only(part):
     assert get(proxy, **sync).status_code == 503
 
 
+def test_a_list_with_query_pairs_of_the_clients_own_is_never_complete_offline(part):
+    backend, proxy = part
+    online = get(proxy, _filter=OPEN, region="EU")
+    assert ids(online) == ["r0", "r1", "r2"]
+    proxy.insert({"id": "own", "text": "mine", "complete": False})
+    backend.stop()
+    for query in ({"region": "EU"}, {"_filter": OPEN, "region": "EU"}):
+        offline = get(proxy, **query)
+        assert offline.status_code == 503 or offline.headers.get("Understudy-Complete") == "no"
+
+
 def test_changes_beyond_the_part_reach_the_backend_and_do_not_stay(part):
     backend, proxy = part
     proxy.update("r5", {"text": "mine"})

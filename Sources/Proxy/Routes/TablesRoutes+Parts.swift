@@ -65,7 +65,7 @@ extension TablesRoutes {
         if query.isSyncQuery || query.after != nil { return reply(offlineAnswer(context, wait)) }
         blockingExecutor.run {
             listOffServer(context, query, beyondPart: true, reply) { outcome, context in
-                reply(finished(outcome, context))
+                reply(finished(outcome.asPart, context))
             }
         }
     }
