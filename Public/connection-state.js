@@ -76,10 +76,13 @@ export function announcement(before, now) {
  * @param {Status} status
  * @returns {FailingTable[]}
  */
-export const failing = ({ tables }) => tables.flatMap(({ name, pushWait, pullWait }) => [
-  ...(pushWait ? [{ name, kind: "push", wait: pushWait }] : []),
-  ...(pullWait ? [{ name, kind: "pull", wait: pullWait }] : []),
-]);
+export const failing = ({ tables }) => tables.flatMap(({ name, pushWait, pullWait }) => {
+  /** @type {FailingTable[]} */
+  const waits = [];
+  if (pushWait) waits.push({ name, kind: "push", wait: pushWait });
+  if (pullWait) waits.push({ name, kind: "pull", wait: pullWait });
+  return waits;
+});
 
 /**
  * The backend's state and reason while changes cannot be sent. Null where they can be, where nothing was
