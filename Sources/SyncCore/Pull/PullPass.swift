@@ -137,7 +137,10 @@ struct PullPass: Sendable {
                 if mayRequest { endIfNoPageMayFollow(&state) }
                 if mayRequest, state.needsNextPage {
                     isAsking = true
-                    let (query, isComparison) = (state.query, state.plan.collectsIDs)
+                    var next = state.query
+                    // A table's script may not know the form of a list with a count.
+                    if request.followed != nil { next.query.count = false }
+                    let (query, isComparison) = (next, state.plan.collectsIDs)
                     group.addTask {
                         if !isComparison { await beforePage() }
                         return await requestPage(query)

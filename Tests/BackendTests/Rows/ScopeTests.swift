@@ -145,7 +145,7 @@ import Testing
             PostgreSQLList(query, record).condition?.text == """
                 table_key = ?::bigint AND NOT deleted AND ((content @> ?::jsonb)) \
                 AND ((stamp > ?::bigint)) AND (CASE WHEN (content @> ?::jsonb) IS NOT TRUE THEN FALSE \
-                ELSE ((stamp > ?::bigint) AND (content @> ?::jsonb)) END)
+                ELSE ((stamp > ?::bigint) AND ((content @> ?::jsonb) OR (content @> ?::jsonb))) END)
                 """)
         query.filter?.scope = nil
         #expect(!ListSQL(query, record).source.text.contains("CASE WHEN (("))

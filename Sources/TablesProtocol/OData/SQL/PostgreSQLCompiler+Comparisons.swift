@@ -101,15 +101,15 @@ extension PostgreSQLCompiler {
             // An index on the whole content serves this; a row without the value has no null then.
             let contained = alike.compactMap { self.contained(left, $0) }
             if !isExact, variables.isEmpty, contained.count == alike.count {
-                return .chain(contained, "OR")
+                return Self.joined(contained, "OR")
             }
             var tests: [SQLFragment] = []
             for one in alike { tests.append(value.infix("=", try constant(one))) }
-            return .chain(tests, "OR")
+            return Self.joined(tests, "OR")
         case .notEqual:
             var tests: [SQLFragment] = []
             for one in alike { tests.append(value.infix("<>", try constant(one))) }
-            return .chain(tests, "AND")
+            return Self.joined(tests, "AND")
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: break
         case .add, .sub, .mul, .div, .divBy, .mod, .has: return Self.noTruth
         }
@@ -126,6 +126,10 @@ extension PostgreSQLCompiler {
             THEN \(compared.text) \(written.text) WHEN \(value.text) IS NOT NULL THEN FALSE END
             """,
             value.arguments + compared.arguments + written.arguments + value.arguments)
+    }
+
+    private static func joined(_ tests: [SQLFragment], _ word: String) -> SQLFragment {
+        tests.count == 1 ? tests[0] : .chain(tests, word)
     }
 
     /// The case of a text that is wholly a number (``NumberLiteral/isWritten(_:)``). A question mark would be
