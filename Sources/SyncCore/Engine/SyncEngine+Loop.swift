@@ -158,18 +158,21 @@ extension SyncEngine {
         }
     }
 
-    /// Waits until the loop stalls.
+    /// Waits until two looks in a row find the loop stalled.
     /// - Returns: true if due work was not touched for too long; false if cancelled.
     private func waitForStall() async -> Bool {
+        // One look may come just before the loop takes up what has become due at that moment.
+        var isSuspected = false
         while !Task.isCancelled {
             await clock.sleep(until: clock.uptime() + .seconds(SyncLimits.watchSeconds))
             await detectClockJump()
             if !Task.isCancelled { await sampleMinute() }
             let outlook = await outlook()
             let isRunning = current != nil
-            if scheduler.isStalled(now: clock.uptime(), outlook: outlook, isRunning: isRunning) {
-                return !Task.isCancelled
-            }
+            let isStalled = scheduler.isStalled(
+                now: clock.uptime(), outlook: outlook, isRunning: isRunning)
+            if isStalled, isSuspected { return !Task.isCancelled }
+            isSuspected = isStalled
         }
         return false
     }
