@@ -30,7 +30,7 @@ struct DueOperations {
     }
 
     /// The condition of the index `operations_due`. SQLite uses the index only for this exact text.
-    private static let mayBeSent = """
+    static let mayBeSent = """
         (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
           AND waits_for IS NULL
         """

@@ -47,12 +47,13 @@ struct OperationQueue {
                 && hasArrival(after: pending.seq, before: end))
     }
 
-    /// Whether an insert or an undelete is open between two places of the queue.
+    /// Whether an insert or an undelete waits to be sent between two places of the queue. One that is being
+    /// sent is sent first anyway.
     private func hasArrival(after seq: Int64, before end: Int64) throws -> Bool {
         try transaction.integer(
             """
-            SELECT 1 FROM operations INDEXED BY operations_arrivals
-            WHERE closed_at IS NULL AND (kind = 'insert' OR kind = 'undelete')
+            SELECT 1 FROM operations INDEXED BY operations_due
+            WHERE \(DueOperations.mayBeSent) AND (kind = 'insert' OR kind = 'undelete')
               AND seq > ? AND seq < ? LIMIT 1
             """, [seq, end]) != nil
     }

@@ -25,10 +25,6 @@ ALTER TABLE items ADD COLUMN unsent_change TEXT;
 -- JSON array of arrays: the last client's write, whose version may still be named in a condition (`OwnWrite`).
 ALTER TABLE items ADD COLUMN own_write TEXT;
 
--- The inserts and undeletes that are open: an update does not move back across a later one.
-CREATE INDEX operations_arrivals ON operations(seq)
-  WHERE closed_at IS NULL AND (kind = 'insert' OR kind = 'undelete');
-
 -- Provisional ids of integer tables count down from the largest number of 32 bits. The SDKs refuse ids that
 -- are not above 0. Inserts that wait keep the negative ids that an earlier build gave them.
 DROP TRIGGER table_made;
@@ -83,9 +79,10 @@ CREATE TABLE table_waits (
   PRIMARY KEY (name_key, kind)
 ) STRICT, WITHOUT ROWID;
 
--- With the table, so that the operations of a table that waits are passed over without reading them.
+-- With the table, so that the operations of a table that waits are passed over without reading them, and with
+-- the kind: an update does not move back across a later insert or undelete.
 DROP INDEX operations_due;
-CREATE INDEX operations_due ON operations(seq, table_id, state, next_attempt_at)
+CREATE INDEX operations_due ON operations(seq, table_id, state, next_attempt_at, kind)
   WHERE (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
     AND waits_for IS NULL;
 DROP INDEX operations_timed;
