@@ -287,10 +287,14 @@ extension SharedRows {
         switch outcome {
         case .inserted(let item, _), .updated(let item, _), .undeleted(let item, _):
             judge(item, name)
+            // A whole row does not send the columns that it leaves out.
+            let sent = intention.intended.filter {
+                !["insert", "put"].contains(intention.verb) || $0.value != ValueHistory.null
+            }
             held[name, default: []].append(
                 HeldVersion(
                     proxy: proxy.number, version: item.version, row: ValueHistory.row(item),
-                    sent: Set(intention.intended.keys), changes: changes[name, default: 0]))
+                    sent: Set(sent.keys), changes: changes[name, default: 0]))
             if plan.hasIntegerIDs(table(of: name)), intention.verb == "insert" {
                 provisional.append((proxy.number, item.id, name))
             }
