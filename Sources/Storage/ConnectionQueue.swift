@@ -89,6 +89,9 @@ extension ConnectionQueue {
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA cache_size = -\(StorageLimits.writerCacheKiB)")
             try db.execute(sql: "PRAGMA journal_size_limit = \(StorageLimits.logBytes)")
+            // A savepoint keeps the pages that it changes to take them back. In a file that would fail, and
+            // the write with it, where the process has no descriptor left.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
             log?.follow(db)
             let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
             let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
