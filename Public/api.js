@@ -79,7 +79,6 @@ async function request(method, path, headers, body) {
   try {
     value = text ? parseJSON(text) : null;
   } catch {
-    // A body that is not JSON is an error page. Its status says enough.
   }
   if (!answer.ok) throw new Problem(answer.status, value, words.failedRequest(method, path, answer.status));
   return value;

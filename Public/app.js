@@ -1,5 +1,4 @@
 // Starts the dashboard: shows the view that the address asks for and passes the events of the proxy to it.
-// frame.js has what is around the views.
 
 import { decoded, operator, signInByLink } from "./api.js";
 import { conflictsView } from "./conflicts.js";
@@ -69,7 +68,7 @@ async function start() {
   askBeforeLeaving();
   followKeys({ view: () => current?.view, go: (place) => (location.hash = `#/${place}`) });
   addEventListener("hashchange", () => hasLink() || show());
-  // The line at the top comes first. If it came later, it would move the text that a person reads.
+  // The line at the top comes first: it moves what is below it.
   await header.load().catch(showProblem);
   drawWhose(header.status());
   show();
@@ -104,7 +103,6 @@ function follow() {
 
 drawTools();
 const header = connection(byId("connection"));
-// A link may also be opened in a tab that already shows the dashboard.
 addEventListener("hashchange", () => hasLink() && location.reload());
 /** Why the link in the address was not accepted; null where it was, or where there was none. */
 const linkProblem = await signInByLink().then(() => null, (problem) => problem);

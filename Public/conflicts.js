@@ -1,6 +1,4 @@
-// The conflicts: one after the other, with what remains, one choice for all that are alike, and undo.
-// The state is in conflicts-state.js, what is drawn in conflicts-rendering.js and conflict-card.js, what a
-// choice does in conflicts-actions.js.
+// The conflicts: one after the other, one choice for all that are alike, and undo.
 
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
@@ -113,7 +111,6 @@ export function conflictsView(main, asked) {
       else left = draft.read(name); // This was typed while the decision was on its way.
       hasDecided = true;
     }
-    // One that is not decided is shown again as it is now, with what the person typed.
     state = { ...state, wanted: isDecided ? null : conflict.id };
     refresh();
   }

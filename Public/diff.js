@@ -20,7 +20,6 @@ export function marked(text, other) {
   let end = 0;
   const endMost = Math.min(text.length, other.length) - from;
   while (end < endMost && text.at(-1 - end) === other.at(-1 - end)) end++;
-  // A word that differs is marked whole.
   while (from > 0 && isLetter(text[from - 1]) && (isLetter(text[from]) || isLetter(other[from]))) from--;
   while (end > 0 && isLetter(text.at(-end)) && (isLetter(text.at(-1 - end)) || isLetter(other.at(-1 - end))))
     end--;

@@ -1,5 +1,4 @@
-// Texts that are typed and not stored yet. They outlive the element of a row, the view and a reload of the
-// tab; while there is any, the browser asks before the tab is closed.
+// Texts that are typed and not stored yet. They outlive the view and a reload of the tab.
 
 import { identity } from "./api.js";
 

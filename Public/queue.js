@@ -1,6 +1,4 @@
-// The queue: what waits and why, by cause and one by one, and what can be done about all of it.
-// The state is in queue-state.js, what is drawn in queue-rendering.js and queue-rows.js, what a click does in
-// queue-actions.js.
+// The queue: what waits and why, and what can be done about it.
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
@@ -213,9 +211,7 @@ export function queueView(main, asked, { status, sync }) {
       if (problem.status !== 404) throw problem;
       return null;
     });
-    // Another one was opened meanwhile, or the editor.
     if (hasLeft || wanted !== state.filter.id || isEdited()) return;
-    // When a shown operation is gone, the side closes. An address may name one that never was.
     if (!detail && shown === wanted) return leaveSide();
     if (!detail) {
       shown = null;

@@ -1,5 +1,4 @@
-// The text of a row while a person changes it: from the opening of its field until the proxy has stored what
-// was typed, or the person gives it up. What happens to its row meanwhile is said by todo-edit-note.js.
+// The text of a row while a person changes it: until it is stored, or the person gives it up.
 
 import { h } from "./dom.js";
 import { draft } from "./drafts.js";

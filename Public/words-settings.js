@@ -49,7 +49,7 @@ export const contactWords = {
   failing: (names) => `The backend fails for ${[...new Set(names)].join(", ")}`,
   waits: { push: "Changes wait.", pull: "Rows are not refreshed." },
   named: "(as the backend asked)",
-  othersWork: "The other tables are sent and refreshed as ever. Every change is kept on this device.",
+  othersWork: "The other tables work. Every change is kept on this device.",
   whatToDo: "What to do",
   since: (when) => `since ${time(when)}`,
   seenTables: (names) => `Tables seen so far: ${names.join(", ") || "none"}.`,

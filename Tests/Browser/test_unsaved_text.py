@@ -328,16 +328,18 @@ def test_what_an_operation_sends_is_there_as_it_was_typed(queued, dashboard, way
 def test_an_operation_is_not_saved_over_a_newer_one_unseen(queued, dashboard):
     backend, proxy = queued
     page = dashboard(proxy).open("queue")
-    field = edit_operation(page, "queued a")
-    field.fill(TYPED)
-    proxy.update("a", {"text": "changed by a client"})
+    # The later insert: an update of the first one would follow it as an operation of its own.
+    typed = json.dumps(row("b", "typed with care"))
+    field = edit_operation(page, "queued b")
+    field.fill(typed)
+    proxy.update("b", {"text": "changed by a client"})
     page.get_by_role("button", name="Save and send again").click()
     expect(page.locator("#toast")).to_contain_text("It has changed meanwhile")
-    expect(field).to_have_value(TYPED)
+    expect(field).to_have_value(typed)
     expect(page.locator(".editor")).to_contain_text("changed by a client")
     page.get_by_role("button", name="Save and send again").click()
     expect(page.locator("#toast")).to_contain_text("Changed.")
-    expected = [row("a", "typed with care"), row("b", "queued b")]
+    expected = [row("a", "queued a"), row("b", "typed with care")]
     assert everywhere(backend, proxy) == (expected, expected)
 
 
