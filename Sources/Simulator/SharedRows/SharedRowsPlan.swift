@@ -30,7 +30,9 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
-        habits = BackendHabit.drawn(random, without: bug == nil ? BackendHabit.notYet : [])
+        // A bug that needs no habit is looked for in a world whose runs find nothing without it.
+        let needsHabit = bug.map { !$0.habits.isEmpty } ?? false
+        habits = BackendHabit.drawn(random, without: needsHabit ? [] : BackendHabit.notYet)
         flavour = random.pick(BackendHabit.flavours(habits))
         proxies = random.happens(0.4) ? 2 : 1
         let asks = random.happens(0.6)
