@@ -10,7 +10,7 @@ import Testing
     static let seeds: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["SHARED_SEEDS"] ?? ""
         let numbers = text.split(separator: ":").compactMap { UInt64($0) }
-        return numbers.count == 2 ? numbers[0]..<numbers[0] + numbers[1] : 0..<200
+        return numbers.count == 2 ? numbers[0]..<numbers[0] + numbers[1] : 0..<40
     }()
     private static let steps = 60
     /// The seeds in four parts that run in parallel.
