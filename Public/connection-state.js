@@ -100,5 +100,6 @@ export function obstacle(status) {
     /^(There is no table |Table \S+ gives no list)/.test(pullError ?? "") && !isComplete;
   if (tables.length === 0 || !tables.every(isMissing)) return null;
   const [{ pullError, pullsFailSince: since }] = tables;
-  return { state: "notTables", reason: words.backendAnswers(pullError), since, nextTry: null, failedRequest: backend.failedRequest };
+  const reason = words.backendAnswers(pullError);
+  return { state: "notTables", reason, since, nextTry: null, failedRequest: backend.failedRequest };
 }

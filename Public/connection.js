@@ -4,7 +4,8 @@
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import {
-  announcement, failing, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent, waiting,
+  announcement, failing, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent,
+  waiting,
 } from "./connection-state.js";
 import { button, fill, h } from "./dom.js";
 import { shortNumber } from "./formats.js";
