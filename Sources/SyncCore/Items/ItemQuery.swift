@@ -75,12 +75,13 @@ struct ItemQuery {
     ///
     /// A client that syncs asks for what changed at T or later, T being the last change it saw, and
     /// passes that one row over with `$skip`. When that row has changed meanwhile it is at the end,
-    /// and another one would be passed over, never to be seen: then one row less is left out.
+    /// and another one would be passed over, never to be seen: then one row less is left out. Not so for a
+    /// client that has seen no change yet, and asks since 1970.
     private static func offset(_ query: TableQuery, _ table: TableRecord) -> SQLFragment {
         if query.after != nil { return SQLFragment("0") }
         let skip = SQLValue.integer(Int64(query.skip))
         guard query.skip > 0, query.includeDeleted, query.isInOrderOfChange,
-            let since = query.changedSince
+            let since = query.changedSince, since.milliseconds > 0
         else { return SQLFragment("?", [skip]) }
         return SQLFragment(
             "? - NOT EXISTS (SELECT 1 FROM items WHERE table_id = ? AND stamp = ?)",

@@ -51,7 +51,11 @@ struct OwnPairsTests {
         var rows: [JSONValue] = []
         var target = first
         for page in 0..<20 {
-            let answer = try await test.list(target, as: client)
+            var answer = try await test.list(target, as: client)
+            // A client comes again while the list is being pulled.
+            for _ in 0..<100 where answer.status == 503 {
+                answer = try await test.list(target, as: client)
+            }
             #expect(answer.status == 200, "\(target) page \(page): \(answer.body.text)")
             #expect((answer.fields[.understudyComplete] == "no") == !isComplete, "\(target)")
             rows += answer.rows
@@ -100,9 +104,8 @@ struct OwnPairsTests {
             let same = "ship?$top=1000&%72egion=%45%55"
             test.unplug()
             #expect(
-                ids(try await all(test, same, client, isComplete: false)) == european(130) + [
-                    "new1"
-                ])
+                ids(try await all(test, same, client, isComplete: false))
+                    == ["new1"] + european(130))
         }
     }
 
