@@ -7,6 +7,11 @@ enum IntegerInsert {
     static let highest = PageQuery(
         TableQuery(orderBy: [Ordering(.column(.id), descending: true)], top: 1))
 
+    /// Asks for the latest rows.
+    static let latest = PageQuery(
+        TableQuery(
+            orderBy: [Ordering(.column(.id), descending: true)], top: SyncLimits.pullPageRows))
+
     /// Asks for the rows that were inserted since.
     static func since(_ highest: Int64) -> PageQuery {
         let filter = Expression.binary(
@@ -129,6 +134,18 @@ struct RowClaims {
               AND (closed_at IS NULL OR closed_at >= ?)
             """, [insert.tableID, since])
         return min(highest, (deleted ?? .max) - 1)
+    }
+}
+
+extension RemotePage {
+    /// Leaves only rows with integer ids that an insert sent at a time may have made, as far as their own times
+    /// tell.
+    mutating func keepIntegerRows(insertedAfter time: Instant) {
+        let earliest = time.advanced(by: .seconds(-SyncLimits.clockDifferenceSeconds))
+        elements.removeAll { element in
+            guard let row = element.row, row.id.kind == .integer else { return true }
+            return row.createdAt.flatMap { Instant(parsing: $0) }.map { $0 < earliest } ?? false
+        }
     }
 }
 

@@ -188,7 +188,13 @@ extension PushPass {
         let answer = await remote(for: operation).list(
             operation.table, IntegerInsert.highest)
         guard case .rows(let page) = answer else {
-            var decision = Verdict.noVerdict(answer)
+            var (subject, decision) = (subject, Verdict.noVerdict(answer))
+            if case .missing(let status, _) = answer,
+                let record = try await record(of: operation.table)
+            {
+                subject.tableExistedBefore = try await existedBefore(record)
+                decision = Verdict.noTable(subject, status)
+            }
             if case .postponed(var later) = decision {
                 later.maybeApplied = false
                 decision = .postponed(later)

@@ -19,7 +19,7 @@ extension PushPass {
     }
 
     /// Whether a missing table was there before, so that it may come back.
-    private func existedBefore(_ record: TableRecord) async throws(StoreError) -> Bool {
+    func existedBefore(_ record: TableRecord) async throws(StoreError) -> Bool {
         try await store.read { try $0.tables.existedBefore(record) }
             && !store.has(.missingTableRefuses)
     }
@@ -75,7 +75,8 @@ extension PushPass {
     /// Judges the first answer.
     ///
     /// 1. An insert whose id the backend assigns, and that may have been applied, is judged by the new rows.
-    /// 2. An operation whose row is read first is judged by that row.
+    /// 2. An operation whose row is read first is judged by that row. An insert that is not there under the id
+    ///    that this store made may be there under one of the backend's.
     /// 3. Any other answer is judged by itself.
     ///
     /// - Returns: the decision, and whether the row has a version; nil if it was not read.
@@ -105,7 +106,35 @@ extension PushPass {
         if case .rows(let page) = proof {
             hasVersion = page.rows.first { $0.id == operation.itemID }.map { $0.version != nil }
         }
-        return (Verdict.judge(subject, readBack: proof, after: .unknown), hasVersion)
+        let decision = Verdict.judge(subject, readBack: proof, after: .unknown)
+        if decision == .sendAgain, operation.kind == .insert, operation.hasGeneratedID {
+            return (try await judgeByLatestRows(operation, subject, record), hasVersion)
+        }
+        return (decision, hasVersion)
+    }
+
+    /// Judges an insert of unknown outcome that is not there under the id that this store made. A backend that
+    /// assigns integers has given it another one, which this store does not know before it has seen a row.
+    private func judgeByLatestRows(
+        _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
+    ) async throws(StoreError) -> PushDecision {
+        let answer = await remote(for: operation).list(record.name, IntegerInsert.latest)
+        guard case .rows(var page) = answer else {
+            if answer.isMissing {
+                return Verdict.inconclusive(
+                    "The backend has no such table now, so whether the item arrived cannot be told."
+                )
+            }
+            // A backend that cannot sort by ids assigns none.
+            return answer.mayRefuseOrder ? .sendAgain : Verdict.noVerdict(answer)
+        }
+        page.keepIntegerRows(insertedAfter: operation.firstAttemptAt ?? operation.createdAt)
+        let integers = RemoteAnswer.rows(page)
+        return try await store.read { transaction in
+            try IntegerInsert.judge(subject, integers, after: 0) {
+                try transaction.claims.claim(on: $0, besides: operation)
+            }
+        }
     }
 
     /// Reads the row back after an answer that is no verdict without it, and judges the row.

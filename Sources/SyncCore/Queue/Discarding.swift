@@ -60,15 +60,21 @@ struct Discarding {
         return try actions.emitDone(operation)
     }
 
-    /// Discards an operation that follows another one. The item becomes what the one before it leaves.
+    /// Discards an operation that follows others. The item becomes what those leave of the row that the first
+    /// one starts from. The base of the discarded one is no measure: it may have columns that another writer has
+    /// changed since, and that are judged when it is sent.
     private func discardSuccessor(
         _ operation: inout TableOperation, _ row: inout ItemRow
     ) throws {
         let before = row
         let point = UndoPoint(operation, row, ServerSide(shadowOf: row))
+        let earlier = try queue.chain(of: row).prefix { $0.seq != operation.seq }
         try queue.close(&operation, .discarded, reason: "Discarded.")
-        row.columns = operation.baseRow ?? row.columns
-        row.deleted = operation.kind == .insert || operation.kind == .undelete
+        if let first = earlier.first {
+            row.columns = first.baseRow ?? (first.kind == .insert ? Columns() : row.columns)
+            for one in earlier { row.columns.merge(one.changes) }
+            row.deleted = earlier.last?.kind == .delete
+        }
         try items.restamp(&row, from: before)
         try history.record(
             .discarded, actor: .person, operation, before: before.visible, after: row.visible,

@@ -44,10 +44,11 @@ public enum SyncLimits {
     /// How long a pull token has to be the latest time of its rows, in seconds by the `Date` of answers, before a
     /// pull starts behind it: ``overlapSeconds``, and room for a clock that is set back.
     static let settledSeconds: Int64 = 60
+    /// The most by which two clocks may differ that should not, in seconds.
+    static let clockDifferenceSeconds: Int64 = 840
     /// How far before the `Date` of a first pull its token has to be for the next pull to start behind it, in
-    /// seconds: ``settledSeconds``, and the most by which the clocks of the backend's database and its web server
-    /// may differ.
-    static let settledAtOnceSeconds: Int64 = 900
+    /// seconds: the clocks of the backend's database and its web server may differ.
+    static let settledAtOnceSeconds: Int64 = settledSeconds + clockDifferenceSeconds
     /// The units to which a backend may round its times down, in seconds, the longest first.
     static let roundedSeconds: [Int64] = [86_400, 3_600, 60]
     /// The longest `Retry-After` that is obeyed, in seconds.

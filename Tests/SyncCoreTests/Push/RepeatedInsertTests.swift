@@ -34,4 +34,40 @@ import Testing
         #expect(try await world.remote("a")?.deleted == true)
         #expect(try await world.backend.effectCount(world.todo, "a") == 2)
     }
+
+    /// Until a store has seen a row of a table, it does not know that the backend assigns integers, and looks for
+    /// the row under the id that it made.
+    @Test(arguments: RepeatedIDTests.dated, [true, false])
+    func `an insert whose answer is lost makes one row where integer ids are not known yet`(
+        flavour: BackendFlavour, isEmpty: Bool
+    ) async throws {
+        for applies in [true, false] {
+            var options = BackendOptions(flavour: flavour)
+            let table = try #require(TableName("todoitem"))
+            options.tables[table] = TableOptions(idKind: .integer)
+            let world = try World(options)
+            if !isEmpty {
+                let request = Request.tables("POST", "/tables/todoitem", #"{"text":"tea"}"#)
+                let response = try await InProcessTransport(world.backend).send(request)
+                #expect(response.head.status == .created)
+            }
+            let body = ItemBody(columns: Columns(stored: #"{"text":"milk","n":1}"#))
+            guard case .inserted(let item, _) = await world.write(.insert(body)) else {
+                throw World.Failure("insert")
+            }
+            world.transport.once(applies ? .answerLost : .vanished) { $0.head.method == .post }
+            for _ in 0..<3 {
+                _ = await world.engine.push()
+                world.clock.advance(by: .seconds(700))
+            }
+            _ = await world.engine.sync()
+            #expect(try await world.open().isEmpty)
+            let rows = try await world.backend.items(in: world.todo)
+            let made = rows.filter { $0.columns["text"]?.string == "milk" }
+            #expect(made.count == 1 && rows.count == (isEmpty ? 1 : 2), "\(rows)")
+            let here = try await world.row(item.id)
+            #expect(here?.id == made.first?.id)
+            #expect(here?.columns == made.first?.columns)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
@@ -47,6 +48,42 @@ import Testing
         }
         #expect(try await world.open().isEmpty)
         #expect(try await world.remote("a")?.columns["text"] == .string("last words"))
+    }
+
+    /// The update has taken the newer row's version when its delete is discarded. The next update changes one
+    /// column, and none of another writer's.
+    @Test func `a discarded delete leaves the row that the update before it starts from`()
+        async throws
+    {
+        try await world.insert("a", #"{"a":1,"b":1,"c":1}"#)
+        _ = await world.engine.push()
+        _ = try await world.store.updateTable(world.todo) { $0.preservesHistory = true }
+        try await world.update("a", #"{"a":2}"#)
+        try await world.delete("a")
+        _ = try await world.elsewhere("PATCH", "a", #"{"c":2}"#)
+        let patches = Mutex(0)
+        world.transport.decide { request, _ in
+            guard request.head.method == .patch else { return nil }
+            return patches.withLock { patches in
+                patches += 1
+                return patches == 2 ? .notSent : nil
+            }
+        }
+        _ = await world.engine.push()
+        let open = try await world.open()
+        #expect(open.map(\.kind) == [.update, .delete] && patches.withLock { $0 } == 2)
+        _ = try await world.store.discard(try #require(open.last).id)
+        #expect(try await world.local("a")?.columns["c"]?.text == "2")
+        try await world.update("a", #"{"b":2}"#)
+        _ = try await world.elsewhere("PATCH", "a", #"{"c":3}"#)
+        for _ in 0..<2 {
+            world.clock.advance(by: .seconds(700))
+            _ = await world.engine.sync()
+        }
+        #expect(try await world.open().isEmpty)
+        let row = try await world.remote("a")
+        #expect(row?.columns == Columns(stored: #"{"a":2,"b":2,"c":3}"#))
+        #expect(try await world.local("a")?.columns == row?.columns)
     }
 
     @Test func `an insert that was never sent is still cancelled by its delete`() async throws {
