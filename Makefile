@@ -56,7 +56,7 @@ soak: build ## run the long tests, for hours (how much: see the variables in the
 	@scripts/setup soak
 	@swift build --build-tests
 	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
-	@PLANTED_BUGS=all SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
+	@SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py
 	@POWER_IMAGES=$(or $(POWER_IMAGES),200) POWER_SEED=$(or $(POWER_SEED),$$(date +%s)) DISK_FAULTS=$(or $(DISK_FAULTS),150) DISK_SEED=$(or $(DISK_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_power_failure.py Tests/Live/test_disk_faults.py

@@ -119,7 +119,7 @@ def test_a_failing_table_is_named_with_the_request_that_failed(start, dashboard)
     expect(card).to_contain_text("Changes wait. The backend is not available for table orders (503)")
     expect(card).to_contain_text(f"POST {backend.url}/tables/orders")
     expect(card).to_contain_text("It answered 503")
-    expect(card).to_contain_text("The other tables are sent")
+    expect(card).to_contain_text("The other tables work")
     page.accessible()
 
 

@@ -37,7 +37,7 @@ class Server:
         self.cut, self.counts = cut, counts
         # The pages that a pull may take.
         self.pages = threading.Semaphore(free)
-        self.inserted = threading.Event()
+        self.asked, self.inserted = threading.Event(), threading.Event()
 
     def behave(self, handler, body):
         path, _, query = handler.path.partition("?")
@@ -58,6 +58,7 @@ class Server:
             rows = rows[::-1]
         top, skip = int(asked.get("$top", self.cut)), int(asked.get("$skip", 0))
         if top >= 50:
+            self.asked.set()
             self.pages.acquire(timeout=60)
         page = rows[skip : skip + min(top, self.cut)]
         if asked.get("$inlinecount") == "allpages":
@@ -134,6 +135,8 @@ def test_a_client_that_wrote_gets_no_list_without_its_rows(start, serve):
     server, url = serve(cut=100, free=0)
     proxy = start.proxy(url)
     proxy.request("GET", "/tables/big?$top=1")
+    # Nothing is sent while a page is requested.
+    assert server.asked.wait(30)
     proxy.insert({"id": "mine", "n": -5}, table="big")
     for query in ("$orderby=n desc&$top=5", "$filter=n ge 100&$top=5", "$top=3&$inlinecount=allpages"):
         answer = proxy.request("GET", f"/tables/big?{query}")

@@ -27,20 +27,7 @@ import Testing
     }
 
     #if DEBUG
-        /// Bugs of which no run is known yet that finds them within 200 seeds. `make soak` looks for them with
-        /// `PLANTED_BUGS=all`.
-        private static let notFoundYet: Set<ProductBug> = [
-            .repeatedIDIsSentAgain, .aliasOutlivesItem, .provisionalIDIsTaken,
-            .undeleteIsUnconditional, .undeleteInserts, .updateFoldedAway, .undeleteForgetsUpdate,
-            .ownVersionEnds, .ownVersionOutlivesOthers, .refusedIsNotTriedAgain,
-            .shortPageShrinksPages, .settledTooEarly,
-        ]
-        private static let bugs = ProductBug.allCases.filter { bug in
-            ProcessInfo.processInfo.environment["PLANTED_BUGS"] == "all"
-                || !notFoundYet.contains(bug)
-        }
-
-        @Test(arguments: bugs)
+        @Test(arguments: ProductBug.allCases)
         func `a bug planted in the product is found within 200 seeds`(_ bug: ProductBug)
             async throws
         {

@@ -25,22 +25,14 @@ package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
     case shortPages
     /// Rows change while they are pulled, page by page.
     case movingRows
+    /// Another writer's new row has the time of its insert, and lists have it only seconds after that.
+    case lateCommits
 
     /// The habits of a seed: none in a third of all seeds, else each with the same probability.
-    /// - Parameter excluded: habits that no run has.
-    static func drawn(
-        _ random: SeededRandom, without excluded: Set<BackendHabit>
-    ) -> Set<BackendHabit> {
+    static func drawn(_ random: SeededRandom) -> Set<BackendHabit> {
         guard random.happens(0.67) else { return [] }
-        return consistent(
-            Set(allCases.filter { _ in random.happens(0.25) }).subtracting(excluded))
+        return consistent(Set(allCases.filter { _ in random.happens(0.25) }))
     }
-
-    /// The habits that only runs with a planted bug have: no run has shown yet that the product stands them.
-    static let notYet: Set<BackendHabit> = [
-        .scripts, .integerIDs, .reusedIDs, .noVersions, .uniqueColumn, .foreignKey, .failingTable,
-        .parameter, .unsortedLists, .movingRows,
-    ]
 
     /// The habits without those that exclude each other: ids can be given again only where the backend gives
     /// them, and a reference by an id that is still provisional is another subject.
@@ -48,7 +40,8 @@ package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
         var habits = habits
         if habits.contains(.reusedIDs) { habits.insert(.integerIDs) }
         if habits.contains(.integerIDs) { habits.remove(.foreignKey) }
-        // Pages in the order of ids move no rows.
+        // A backend that cannot sort assigns no integers, and its pages in the order of ids move no rows.
+        if habits.contains(.integerIDs) { habits.remove(.unsortedLists) }
         if habits.contains(.unsortedLists) { habits.remove(.movingRows) }
         return habits
     }
@@ -57,8 +50,10 @@ package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
 extension BackendHabit {
     /// The flavours that have the habit.
     static func flavours(_ habits: Set<BackendHabit>) -> [BackendFlavour] {
-        // The third generation's clients make every id.
-        habits.contains(.integerIDs)
+        // The third generation's clients make every id. Rows of the first with integer ids do not say when they
+        // were created, so that nothing tells a row from one that has its id again.
+        if habits.contains(.reusedIDs) { return [.mobileApps, .node] }
+        return habits.contains(.integerIDs)
             ? [.mobileServices, .mobileApps, .node] : Plan.flavours
     }
 }
@@ -74,7 +69,9 @@ extension ProductBug {
         case .updateMovesBeforeInsert, .refusedIsNotTriedAgain: [.foreignKey]
         case .ownVersionEnds: [.scripts]
         case .repeatedIDIsSentAgain: [.reusedIDs]
-        case .aliasOutlivesItem, .provisionalIDIsTaken: [.integerIDs]
+        case .aliasOutlivesItem: [.reusedIDs]
+        case .provisionalIDIsTaken: [.integerIDs]
+        case .settledTooEarly: [.lateCommits]
         case .parametersForgotten: [.parameter]
         case .tableFailureIsBackends, .tableWaitIgnored: [.failingTable]
         case .successorOverwrites, .replaceErases, .editedResultIsWholeRow, .undoOverwrites,
@@ -82,7 +79,7 @@ extension ProductBug {
             .discardKeepsRow, .mergeSendsTwice, .unusableRowStopsPull, .failedPullCompletes,
             .strayListRebinds, .ignoredFilterProves, .explicitSyncLeavesWaiting,
             .missingTableRefuses, .pushIsVisible, .signInForgetsRequest, .pullOverwrites,
-            .undeleteIsUnconditional, .undeleteInserts, .settledTooEarly, .updateFoldedAway,
+            .undeleteIsUnconditional, .undeleteInserts, .updateFoldedAway,
             .undeleteForgetsUpdate, .ownVersionOutlivesOthers:
             []
         }

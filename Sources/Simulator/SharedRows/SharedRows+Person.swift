@@ -153,9 +153,13 @@ extension SharedRows {
 
     /// Adds the items that a decision has inserted.
     private func adoptNewItems(_ proxy: SharedRowsProxy) async throws {
-        for (id, item) in try await proxy.rows() where !names.contains(id) {
-            names.append(id)
-            intend(ValueHistory.row(item), id, by: proxy.number)
+        for table in tables where !plan.hasIntegerIDs(table) {
+            let rows = try await proxy.store.rows(of: [table])[table] ?? []
+            for item in rows.map(\.item) where !item.deleted && !names.contains(item.id.text) {
+                names.append(item.id.text)
+                tablesOfCopies[item.id.text] = table
+                intend(ValueHistory.row(item), item.id.text, by: proxy.number)
+            }
         }
     }
 

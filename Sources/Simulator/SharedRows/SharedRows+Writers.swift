@@ -10,8 +10,10 @@ struct HeldVersion {
     var version: String
     /// The row that the answer showed.
     var row: ValueHistory.Row
-    /// The columns that the client sent.
+    /// The columns that the client changed.
     var sent: Set<String>
+    /// Whether a client has sent the whole row, with the columns of scripts.
+    var isWhole: Bool
     /// How often others had changed the item by then.
     var changes: Int
 }
@@ -25,7 +27,29 @@ extension SharedRows {
         let known = random.happens(0.5) ? names.suffix(3) : names[...]
         let isNote = plan.hasNotes && random.happens(0.5)
         let name = fresh ? newName(isNote ? "n" : "i") : random.pick(Array(known))
+        if fresh, isNote, plan.habits.contains(.foreignKey), random.happens(0.3) {
+            return try await insertBeforeParent(name, at: proxy)
+        }
         for _ in 0..<random.pick([1, 1, 1, 2, 4]) { try await write(name, at: proxy) }
+    }
+
+    /// A client inserts a note before the row that it names.
+    private func insertBeforeParent(_ note: String, at proxy: SharedRowsProxy) async throws {
+        let parent = newName("i")
+        nextParent = parent
+        try await write(note, at: proxy)
+        nextParent = nil
+        try await write(parent, at: proxy)
+    }
+
+    /// A client changes a row, deletes it, and brings it back when the deletion was perhaps sent.
+    func bringBack(_ proxy: SharedRowsProxy) async throws {
+        let rows = try await proxy.rows()
+        guard let name = names.filter({ rows[$0] != nil }).last else { return }
+        if random.happens(0.7) { try await write(name, at: proxy, as: .update) }
+        try await write(name, at: proxy, as: .delete)
+        if random.happens(0.8) { _ = await proxy.engine.push() }
+        try await write(name, at: proxy, as: .undelete)
     }
 
     /// One write of a client: what it intends, and the action that asks for it.
@@ -36,7 +60,11 @@ extension SharedRows {
         var generation: Generation?
     }
 
-    func write(_ name: String, at proxy: SharedRowsProxy) async throws {
+    /// - Parameter kind: an update, a deletion or an undelete; nil for any write.
+    func write(
+        _ name: String, at proxy: SharedRowsProxy, as kind: OperationKind? = nil
+    ) async throws {
+        let before = try await proxy.stored()[name]
         let rows = try await proxy.rows()
         let present = rows[name]
         guard let id = try present.map({ knownID(of: name, $0, at: proxy) }) ?? newID(of: name)
@@ -46,7 +74,9 @@ extension SharedRows {
         let isDecided = try await !proxy.store.operations(
             OperationFilter(states: OperationState.waitsForPerson), after: nil, limit: 1
         ).items.isEmpty
-        var intention = try present == nil ? absentRow(name, id, rows) : change(name, id, row, rows)
+        var intention =
+            try present == nil
+            ? absentRow(name, id, rows, kind) : change(name, id, row, rows, kind)
         // A change of a row also intends that the row exists.
         let deleted = intention.intended[ValueHistory.deleted] ?? "false"
         intention.intended[ValueHistory.deleted] = deleted
@@ -58,6 +88,9 @@ extension SharedRows {
                 conditions: Conditions(ifMatch: condition.ifMatch),
                 generation: intention.generation ?? random.pick(Generation.allCases)))
         try judge(condition, outcome, name)
+        if intention.verb == "insert", plan.hasIntegerIDs(table(of: name)), !outcome.isSuccess {
+            fault("\(name) was not inserted: \(outcome)", name)
+        }
         guard outcome.isSuccess else { return }
         note(
             "p\(proxy.number) \(intention.verb) \(name) \(intention.intended) over \(condition.shown)"
@@ -72,7 +105,9 @@ extension SharedRows {
         }
         if intention.verb == "insert" { provenance[name] = proxy.number }
         if intention.verb == "insert" { inserting.insert(name) }
-        if intention.verb == "undelete" {
+        if intention.verb == "put" { replaced.insert(name) }
+        // What was inserted here and has no verdict is an insert again.
+        if intention.verb == "undelete", known.contains("\(proxy.number) \(name)") {
             undeleting.insert(name)
         } else {
             undeleting.remove(name)
@@ -85,7 +120,8 @@ extension SharedRows {
             expected[name, default: [:]][column] = plan.stored(value)
         }
         if deleted == "true" {
-            let isSent = isSoft && !isDecided && bornAt[name] != nil && plan.hasVersions
+            let isKnown = before?.serverVersion != nil && !inserting.contains(name)
+            let isSent = isSoft && !isDecided && isKnown && plan.hasVersions
             beneath[name] = isSent ? expected[name] : nil
             // Another writer's row may be one that the client never saw.
             expected[name] = isMadeHere(name) ? [ValueHistory.deleted: "true"] : nil
@@ -113,6 +149,7 @@ extension SharedRows {
             let taken = others.values.compactMap { $0.columns["u"]?.text }.sorted()
             return taken.isEmpty ? value() : random.pick(taken)
         case "p":
+            if let nextParent { return "\"\(nextParent)\"" }
             let parents = others.keys.filter { table(of: $0) != Self.notes }.sorted()
             return parents.isEmpty ? ValueHistory.null : "\"\(random.pick(parents))\""
         case "region": return random.pick(["\"EU\"", "\"US\""])
@@ -141,15 +178,15 @@ extension SharedRows {
 
     /// Inserts a row that the store does not have, or undeletes it.
     private func absentRow(
-        _ name: String, _ id: ItemID, _ rows: [String: Item]
+        _ name: String, _ id: ItemID, _ rows: [String: Item], _ kind: OperationKind?
     ) throws -> Intention {
         var intended: ValueHistory.Row = [:]
-        if names.contains(name), random.happens(0.4) {
+        if names.contains(name), kind == .undelete || random.happens(0.4) {
             return Intention(action: .undelete(id), verb: "undelete", intended: intended)
         }
         for column in columns(of: name) {
-            intended[column] =
-                random.happens(0.7) ? value(column, of: name, among: rows) : ValueHistory.null
+            let isSet = column == "p" && nextParent != nil || random.happens(0.7)
+            intended[column] = isSet ? value(column, of: name, among: rows) : ValueHistory.null
         }
         var body = ItemBody(id: id, columns: columns(intended))
         if plan.hasIntegerIDs(table(of: name)) {
@@ -161,11 +198,18 @@ extension SharedRows {
 
     /// Changes a row that the store has.
     private func change(
-        _ name: String, _ id: ItemID, _ row: ValueHistory.Row, _ rows: [String: Item]
+        _ name: String, _ id: ItemID, _ row: ValueHistory.Row, _ rows: [String: Item],
+        _ kind: OperationKind?
     ) throws -> Intention {
         var intended: ValueHistory.Row = [:]
         let names = columns(of: name)
-        switch random.next(below: 10) {
+        let draw: UInt64 =
+            switch kind {
+            case .update: 0
+            case .delete: 9
+            default: random.next(below: 10)
+            }
+        switch draw {
         case 0..<6:
             for _ in 0...random.next(below: 2) {
                 let column = random.pick(names)
@@ -259,7 +303,9 @@ extension SharedRows {
         if !rewritten.isDisjoint(with: one.sent) {
             condition.isTaken = false
             condition.why = "with its version from before \(differing.sorted()) changed"
-        } else if isUnseen, differing.isSubset(of: plan.scriptedColumns) {
+        } else if isUnseen, !one.isWhole, plan.hasVersions,
+            differing.isSubset(of: plan.scriptedColumns)
+        {
             condition.isTaken = true
             condition.why =
                 "with the version of its own write, after which \(differing.sorted()) changed"
@@ -294,7 +340,8 @@ extension SharedRows {
             held[name, default: []].append(
                 HeldVersion(
                     proxy: proxy.number, version: item.version, row: ValueHistory.row(item),
-                    sent: Set(sent.keys), changes: changes[name, default: 0]))
+                    sent: Set(sent.keys), isWhole: replaced.contains(name),
+                    changes: changes[name, default: 0]))
             if plan.hasIntegerIDs(table(of: name)), intention.verb == "insert" {
                 provisional.append((proxy.number, item.id, name))
             }
@@ -314,10 +361,12 @@ extension SharedRows {
 
     /// The id in the answer to an insert leads only to its own row, also after the row is gone.
     func checkProvisionalIDs(_ proxy: SharedRowsProxy) async throws {
-        let rows = try await proxy.rows()
+        let rows = try await proxy.stored()
         for one in provisional where one.proxy == proxy.number {
             let change = Columns([Columns.Column(random.pick(Self.columns), .string("stray"))])
-            guard rows[one.name] == nil else { continue }
+            // A change brings back a row whose delete was not sent.
+            let row = rows[one.name]
+            guard row?.isPending != true, row?.item.deleted != false else { continue }
             let outcome = await proxy.store.submit(
                 LocalWrite(table: table(of: one.name), action: .update(one.id, change)))
             if outcome.isSuccess {
@@ -353,11 +402,30 @@ extension SharedRows {
             whole["id"] = .string(name)
         }
         send("POST", table(of: name), nil, whole.text)
+        guard plan.habits.contains(.lateCommits), random.happens(0.5) else { return }
+        let time = Duration.seconds(1 + random.next(below: 8))
+        for proxy in proxies { proxy.transport.hide(name, for: time) }
+        note("others \(name) is committed after \(time)")
+    }
+
+    /// Another writer has a row with the id that a store would give to its first new row. The stores know it.
+    func insertHighIDElsewhere() async throws {
+        let name = newName("x")
+        names.append(name)
+        let before = remote()
+        let row = MovedRow(id: "2147483647", columns: Columns([.init("t", .string(name))]))
+        _ = try await backend.move(
+            [row], into: tables[0], idKind: .integer, from: .backend, isInUse: true)
+        recordChanges(since: before, by: -1, what: "move")
+        // A client that was given the same id before would write that row.
+        isInterfering = true
+        for proxy in proxies { _ = await proxy.engine.sync() }
+        isInterfering = false
     }
 
     /// Another writer changes a column of a row, or deletes it.
     func changeElsewhere(_ method: String, _ known: String? = nil) {
-        let live = remote().filter { !$0.value.deleted }
+        let live = remote().filter { !$0.value.deleted && !unverdicted.contains($0.key) }
         guard !live.isEmpty else { return insertElsewhere() }
         let name = known ?? random.pick(live.keys.sorted())
         guard let item = live[name] else { return }

@@ -75,6 +75,19 @@ package actor SharedRows {
     var held: [String: [HeldVersion]] = [:]
     /// How often each item was changed by another than a client that holds a version.
     var changes: [String: Int] = [:]
+    /// The proxies and rows of which a proxy knew the backend's version at the end of a sync.
+    var known: Set<String> = []
+    /// The row that a client is about to insert, after a note that names it.
+    var nextParent: String?
+    /// The rows that an undelete brought back while a request was in flight.
+    private var revived: [String] = []
+    /// The rows with integer ids whose insert has reached the backend and may have no verdict yet. No other
+    /// writer changes them: what connects such a row with its insert is that it is equal.
+    var unverdicted: Set<String> = []
+    /// The rows that a client has replaced.
+    var replaced: Set<String> = []
+    /// The tables of the rows that the decision to keep both has inserted.
+    var tablesOfCopies: [String: TableName] = [:]
     /// The ids that clients got for rows of a backend which assigns the ids.
     var provisional: [(proxy: Int, id: ItemID, name: String)] = []
     /// Conflicts as the person saw them earlier.
@@ -123,6 +136,15 @@ package actor SharedRows {
         }
         for _ in 0..<(plan.habits.contains(.movingRows) ? 14 : 3) { insertElsewhere() }
         if random.happens(0.3) { try await refuseFirstPulls() }
+        if random.happens(0.2) {
+            for proxy in proxies {
+                _ = await proxy.engine.sync()
+                try await bringBack(proxy)
+            }
+        }
+        if plan.hasIntegerIDs(tables[0]), random.happens(0.3) {
+            try await insertHighIDElsewhere()
+        }
         for proxy in proxies where random.happens(0.5) { changeFaultPlan(of: proxy) }
         for _ in 0..<steps where faults.isEmpty { try await step(random.pick(proxies)) }
         if faults.isEmpty { try await end() }
@@ -132,8 +154,9 @@ package actor SharedRows {
 
     private func proxy(_ number: Int, _ bug: ProductBug?) async throws -> SharedRowsProxy {
         let transport = SharedRowsTransport(
-            InProcessTransport(backend), random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)),
-            clock: clock, faults: plan.faults
+            InProcessTransport(backend, date: { [clock] in clock.now() }),
+            random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)),
+            clock: clock, plan
         ) { [weak self] sent, send throws(TransportError) in
             guard let self else { return try await send() }
             return try await self.around(sent, of: number, send)
@@ -162,7 +185,13 @@ package actor SharedRows {
         for table in tables {
             for item in (try? backend.items(in: table)) ?? [] {
                 let name = plan.name(of: item, in: table)
-                if let other = rows.updateValue(item, forKey: name) {
+                guard let other = rows[name], !item.deleted else {
+                    rows[name] = rows[name] ?? item
+                    continue
+                }
+                rows[name] = item
+                // A row that is inserted again after it was deleted has another id.
+                if !other.deleted {
                     fault("\(name) is at the backend twice: \(other.id) and \(item.id)", name)
                 }
             }
@@ -172,7 +201,8 @@ package actor SharedRows {
 
     /// The table of a row.
     func table(of name: String) -> TableName {
-        name.hasPrefix("n") || name.hasPrefix("m") ? Self.notes : Simulation.table
+        if let table = tablesOfCopies[name] { return table }
+        return name.hasPrefix("n") || name.hasPrefix("m") ? Self.notes : Simulation.table
     }
 
     /// Whether a client of a proxy inserted a row first, rather than another writer.
@@ -209,6 +239,7 @@ package actor SharedRows {
         recordChanges(
             since: before, by: proxy, what: "\(request.head.method.rawValue) \(path)",
             sentAt: sent.at)
+        deleteRevived()
         await interfere(besideRead: false, isPage: false)
         return response
     }
@@ -227,6 +258,7 @@ package actor SharedRows {
         var answer = BackendAnswer(name: name, at: clock.uptime())
         defer { answers[request.opID] = answer }
         if request.itemID == nil { posted.insert(name) }
+        if request.itemID == nil, plan.hasIntegerIDs(table(of: name)) { unverdicted.insert(name) }
         guard response.head.status.code == 409 else { return }
         let condition = request.head.headerFields[.ifMatch]
         let row = before[name]
@@ -252,6 +284,13 @@ package actor SharedRows {
     private static func sentence(_ response: Response) -> String? {
         guard let value = try? JSONValue(parsing: response.bytes ?? []) else { return nil }
         return ["error", "message", "detail", "title"].lazy.compactMap { value[$0]?.string }.first
+    }
+
+    /// Another writer deletes a row again that was just brought back.
+    private func deleteRevived() {
+        defer { revived = [] }
+        guard !isInterfering, faults.isEmpty else { return }
+        for name in revived where random.happens(0.3) { changeElsewhere("DELETE", name) }
     }
 
     private func interfere(besideRead: Bool, isPage: Bool) async {
@@ -288,7 +327,8 @@ package actor SharedRows {
             for text in found { fault(text, id) }
             if before[id] == nil {
                 let isBroughtBack = bornAt[id] != nil && !inserting.contains(id)
-                if side >= 0, isBroughtBack, undeleting.contains(id), !givenUp.contains(id) {
+                let isMeant = givenUp.contains(id) || plan.repeatsLocal
+                if side >= 0, isBroughtBack, undeleting.contains(id), !isMeant {
                     fault("\(id) was gone, and a client's undelete inserted it", id)
                 }
                 bornAt[id] = clock.uptime()
@@ -296,6 +336,7 @@ package actor SharedRows {
             }
             if new[ValueHistory.deleted] == "true" { deletedAt[id] = clock.uptime() }
             let isRevived = before[id]?.deleted == true && new[ValueHistory.deleted] == "false"
+            if isRevived { revived.append(id) }
             if isRevived, let sentAt, let last = deletedAt[id], sentAt < last {
                 fault("\(id) was deleted again, and an undelete that came late revived it", id)
             }
@@ -318,16 +359,22 @@ package actor SharedRows {
     func note(_ line: String) { trace.append(line) }
 
     func fault(_ text: String, _ id: String? = nil) {
-        let about = trace.filter { line in id.map { line.contains($0) } ?? true }
+        let about = trace.filter { line in
+            id.map {
+                line.contains(" \($0) ") || line.contains(" \($0):") || line.contains("\"\($0)\"")
+            } ?? true
+        }
         faults.append(
             "seed \(plan.seed) (\(plan)): \(text)\n    "
-                + about.suffix(20).joined(separator: "\n    "))
+                + about.suffix(30).joined(separator: "\n    "))
     }
 
     /// A value that no writer has written before.
     func value() -> String {
         counter += 1
-        let spaces = plan.habits.contains(.scripts) && random.happens(0.3) ? " " : ""
+        // A row that a script has changed does not show whose insert it is.
+        let isTrimmed = plan.habits.contains(.scripts) && !plan.habits.contains(.integerIDs)
+        let spaces = isTrimmed && random.happens(0.3) ? " " : ""
         return "\"\(spaces)v\(counter)\(spaces)\""
     }
 

@@ -22,6 +22,8 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     package var habits: Set<BackendHabit>
     /// The probability that the person decides later about an older version of a conflict.
     package var decidesLater = 0.3
+    /// Whether half of a client's steps delete a row and bring it back.
+    private(set) var bringsBackOften = false
     /// The faults of requests.
     var faults = SharedRowsTransport.Fault.allCases
 
@@ -30,12 +32,12 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
-        // A bug that needs no habit is looked for in a world whose runs find nothing without it.
-        let needsHabit = bug.map { !$0.habits.isEmpty } ?? false
-        habits = BackendHabit.drawn(random, without: needsHabit ? [] : BackendHabit.notYet)
+        habits = BackendHabit.drawn(random)
         flavour = random.pick(BackendHabit.flavours(habits))
         proxies = random.happens(0.4) ? 2 : 1
         let asks = random.happens(0.6)
+        // Two proxies that insert a row again after another writer deleted it would make two rows.
+        if habits.contains(.integerIDs) { proxies = 1 }
         conflictPolicy = asks ? .ask : random.pick(ConflictPolicy.allCases)
         unconditionalPolicy = random.happens(0.1) ? .client : .ask
         preservesHistory = random.happens(0.3)
@@ -45,6 +47,12 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         case .mergeSendsTwice: conflictPolicy = .merge
         case .staleDecisionIsTaken: (conflictPolicy, decidesLater) = (.ask, 0.6)
         case .signInForgetsRequest: faults = [.failsAfter, .requiresSignIn]
+        case .undeleteIsUnconditional:
+            (deletesSoftly, bringsBackOften, faults) = (true, true, [.arrivesLate])
+        case .undeleteInserts, .aliasOutlivesItem: deletesSoftly = false
+        case .updateFoldedAway: (deletesSoftly, preservesHistory) = (true, false)
+        case .undeleteForgetsUpdate:
+            (deletesSoftly, bringsBackOften, preservesHistory) = (true, true, false)
         default: break
         }
         // What comes twice or late changes a row that has no version again, and a backend that assigns the ids

@@ -52,10 +52,12 @@ final class SharedRowsTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let random: SeededRandom
     private let faults: [Fault]
+    private let sortsLists: Bool
     private let clock: ManualClock
     private let state = Mutex(FaultPlan())
     private let counted = Mutex(Counts())
     private let late = Mutex<[Sent]>([])
+    private let uncommitted = Mutex<[String: Duration]>([:])
 
     /// A request and the time at which the proxy sent it.
     struct Sent: Sendable {
@@ -70,11 +72,12 @@ final class SharedRowsTransport: HTTPTransport {
     let around: Around
 
     init(
-        _ base: any HTTPTransport, random: SeededRandom, clock: ManualClock, faults: [Fault],
+        _ base: any HTTPTransport, random: SeededRandom, clock: ManualClock, _ plan: SharedRowsPlan,
         around: @escaping Around
     ) {
         (self.base, self.random, self.clock) = (base, random, clock)
-        (self.faults, self.around) = (faults, around)
+        (faults, sortsLists) = (plan.faults, !plan.habits.contains(.unsortedLists))
+        self.around = around
     }
 
     /// The requests since the counts were set to zero.
@@ -86,6 +89,21 @@ final class SharedRowsTransport: HTTPTransport {
     var faultPlan: FaultPlan {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
+    }
+
+    /// Leaves a row out of lists for some seconds, as one that was inserted and is not committed.
+    func hide(_ id: String, for time: Duration) {
+        uncommitted.withLock { $0[id] = clock.uptime() + time }
+    }
+
+    /// A page without the rows that are not committed.
+    private func committed(_ page: Response) -> Response {
+        let now = clock.uptime()
+        let hidden = uncommitted.withLock { $0.filter { $0.value > now } }
+        guard !hidden.isEmpty, let bytes = page.bytes, var body = try? JSONValue(parsing: bytes)
+        else { return page }
+        body.removeRows { hidden[$0["id"]?.string ?? ""] != nil }
+        return Response(head: page.head, body: Array(body.text.utf8))
     }
 
     func send(_ request: Request) async throws(TransportError) -> Response {
@@ -111,7 +129,7 @@ final class SharedRowsTransport: HTTPTransport {
             state.withLock { $0.strayLists -= 1 }
             return Self.answer(200, random.happens(0.5) ? "[]" : #"{"items":[]}"#)
         }
-        let fault = random.happens(plan.faultRate) ? random.pick(faults) : nil
+        let fault = !faults.isEmpty && random.happens(plan.faultRate) ? random.pick(faults) : nil
         switch fault {
         case .notSent:
             throw TransportError(reach: .notSent, cause: .connect, message: "Connection refused")
@@ -161,13 +179,17 @@ final class SharedRowsTransport: HTTPTransport {
         if plan.ignoresFilters, path.contains("id%20eq"), let mark = path.firstIndex(of: "?") {
             // Other rows, deleted ones too, but usually not the one that was requested.
             request.head.path =
-                path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
+                path[..<mark] + "?__includeDeleted=true&$top=1"
+                + (sortsLists ? "&$orderby=id%20desc" : "")
                 + (path.contains("__systemproperties") ? "&__systemproperties=*" : "")
         }
         sent.request = request
-        let response = try await pass(sent)
+        var response = try await pass(sent)
+        if request.isPage { response = committed(response) }
         // An old row, which is at the beginning of a list that begins with the oldest.
-        let isBeginning = !path.contains("$skip") && !path.contains("pdatedAt%20g")
+        // `$skip` would not count it in a list by id.
+        let isBeginning = !["$skip", "pdatedAt%20g", "id%20gt", "$orderby=id&"].contains(
+            where: path.contains)
         guard plan.hasUnusableRow, request.isPage, isBeginning,
             let bytes = response.bytes,
             let bracket = bytes.firstIndex(of: UInt8(ascii: "["))
@@ -183,6 +205,21 @@ final class SharedRowsTransport: HTTPTransport {
         Response(
             status: .init(code: status), headerFields: [.contentType: "application/json"],
             body: Array(body.utf8))
+    }
+}
+
+extension JSONValue {
+    /// Removes rows of a list, which may be a member of the answer.
+    fileprivate mutating func removeRows(where isRemoved: (JSONValue) -> Bool) {
+        switch self {
+        case .array(let rows): self = .array(rows.filter { !isRemoved($0) })
+        case .object(var members):
+            for index in members.indices where members[index].value.array != nil {
+                members[index].value.removeRows(where: isRemoved)
+            }
+            self = .object(members)
+        case .null, .bool, .number, .string: break
+        }
     }
 }
 

@@ -74,6 +74,11 @@ struct ValueHistory {
         ever[Cell(id: id, column: column)]?.contains(value) ?? false
     }
 
+    /// Whether a column of a row ever had two values, so that a writer may have brought one back.
+    func hasChanged(_ column: String, of id: String) -> Bool {
+        ever[Cell(id: id, column: column), default: []].count > 1
+    }
+
     /// Records that a side changed a row at the backend.
     /// - Parameters:
     ///   - policyWins: whether the table's policy lets a local change win.
