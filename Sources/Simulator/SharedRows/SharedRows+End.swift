@@ -196,7 +196,9 @@ extension SharedRows {
                 }
             }
         }
-        for (name, columns) in beneath where !open.contains(name) && !givenUp.contains(name) {
+        // An update that was refused becomes the delete that follows it.
+        for (name, columns) in beneath
+        where !open.contains(name) && !givenUp.contains(name) && !refused.contains(name) {
             guard remote[name]?.deleted == true else { continue }
             for (column, value) in columns
             where value != ValueHistory.null && !history.existed(value, column, of: name) {

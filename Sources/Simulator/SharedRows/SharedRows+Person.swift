@@ -100,6 +100,7 @@ extension SharedRows {
     private func giveUp(_ name: String) {
         givenUp.insert(name)
         expected[name] = nil
+        buried[name] = nil
         changes[name, default: 0] += 1
     }
 

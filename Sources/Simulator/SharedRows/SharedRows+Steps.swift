@@ -181,7 +181,8 @@ extension SharedRows {
         }
         guard isFollowed, !proxy.transport.faultPlan.isFaulty else { return }
         let remote = remote().filter { table(of: $0.key) == tables[0] && !$0.value.deleted }
-        for (name, item) in remote where stored[name]?.isPending != true {
+        for (name, item) in remote
+        where stored[name]?.isPending != true && !proxy.transport.isHidden(name) {
             let isThere = item.columns["region"]?.text == value
             if isThere != shown.contains(name) {
                 fault("\(name) is \(isThere ? "not " : "")in the list of \(region)", name)

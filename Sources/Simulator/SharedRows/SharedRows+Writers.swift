@@ -71,8 +71,9 @@ extension SharedRows {
         else { return }
         let row = ValueHistory.row(present)
         let isSoft = try await proxy.store.deletesSoftly(table(of: name))
-        let isDecided = try await !proxy.store.operations(
-            OperationFilter(states: OperationState.waitsForPerson), after: nil, limit: 1
+        let isStuck = try await !proxy.store.operations(
+            OperationFilter(states: OperationState.waitsForPerson.union([.waiting])),
+            after: nil, limit: 1
         ).items.isEmpty
         var intention =
             try present == nil
@@ -116,13 +117,19 @@ extension SharedRows {
             intention.verb == "undelete"
             ? ValueHistory.row(try await proxy.rows()[name]) : intention.intended
         expected[name, default: [:]][ValueHistory.deleted] = nil
+        // What is brought back is what its client deleted.
+        if intention.verb == "undelete" {
+            expected[name, default: [:]].merge(buried[name] ?? [:]) { $1 }
+        }
         for (column, value) in acknowledged where columns(of: name).contains(column) {
-            expected[name, default: [:]][column] = plan.stored(value)
+            let isBuried = intention.verb == "undelete" && buried[name]?[column] != nil
+            if !isBuried { expected[name, default: [:]][column] = plan.stored(value) }
         }
         if deleted == "true" {
             let isKnown = before?.serverVersion != nil && !inserting.contains(name)
-            let isSent = isSoft && !isDecided && isKnown && plan.hasVersions
+            let isSent = isSoft && !isStuck && isKnown && plan.hasVersions
             beneath[name] = isSent ? expected[name] : nil
+            buried[name] = expected[name]
             // Another writer's row may be one that the client never saw.
             expected[name] = isMadeHere(name) ? [ValueHistory.deleted: "true"] : nil
         }

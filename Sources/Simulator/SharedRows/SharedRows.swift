@@ -53,6 +53,8 @@ package actor SharedRows {
     var expected: [String: [String: String]] = [:]
     /// What the backend last said about each operation.
     var answers: [OperationID: BackendAnswer] = [:]
+    /// The rows of which the backend has refused an operation, for a reason other than a version.
+    private(set) var refused: Set<String> = []
     /// The rows that a proxy has sent an insert of.
     private var posted: Set<String> = []
     /// The row that a client of a proxy last made a note name, and whether that was inserted before at this
@@ -67,6 +69,8 @@ package actor SharedRows {
     /// The last acknowledged values of items that were deleted afterwards, where the table was known to delete
     /// softly.
     var beneath: [String: [String: String]] = [:]
+    /// The last acknowledged values of items that a client deleted and no other writer has changed since.
+    var buried: [String: [String: String]] = [:]
     /// The items that a client has inserted, until the backend has them.
     var inserting: Set<String> = []
     /// The items whose last write by a client is an undelete.
@@ -270,6 +274,7 @@ package actor SharedRows {
             ?? false
         answer.isRefusal = request.itemID == nil ? row == nil : row != nil && !isForVersion
         guard answer.isRefusal else { return }
+        refused.insert(name)
         answer.sentence = Self.sentence(response)
         answer.parent = body?["p"]?.string
         guard let parent = answer.parent, before[parent] == nil, !posted.contains(parent),
@@ -350,8 +355,9 @@ package actor SharedRows {
         for name in columns(of: id) where old[name] != new[name] {
             expected[id]?[name] = nil
             beneath[id]?[name] = nil
+            buried[id]?[name] = nil
         }
-        if new[ValueHistory.deleted] == "true" { expected[id] = nil }
+        if new[ValueHistory.deleted] == "true" { (expected[id], buried[id]) = (nil, nil) }
     }
 
     // MARK: Violations

@@ -96,6 +96,11 @@ final class SharedRowsTransport: HTTPTransport {
         uncommitted.withLock { $0[id] = clock.uptime() + time }
     }
 
+    /// Whether lists leave a row out now.
+    func isHidden(_ id: String) -> Bool {
+        uncommitted.withLock { $0[id].map { $0 > clock.uptime() } ?? false }
+    }
+
     /// A page without the rows that are not committed.
     private func committed(_ page: Response) -> Response {
         let now = clock.uptime()
