@@ -356,7 +356,7 @@ extension SyncEngine {
         let (allowed, _) = await allowed([failed] + others)
         let tables = goesLast ? allowed.filter { $0 != failed } : allowed
         guard goesLast, allowed.contains(failed) else { return tables }
-        // Room is left for the table itself.
+        // One less than all, since the table itself is asked too.
         return tables.prefix(SyncLimits.proofFaults - 1) + [failed]
     }
 

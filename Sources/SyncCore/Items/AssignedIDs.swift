@@ -13,7 +13,7 @@ struct AssignedIDs {
     /// Takes the id of the row with which the backend answered an insert.
     ///
     /// A backend that assigns integers gives the id of a row that is gone again, so its answer is the verdict:
-    /// an item that is here under the id makes room (``giveAway(_:_:)``). If it is the inserted row itself,
+    /// an item that is here under the id loses it (``giveAway(_:_:)``). If it is the inserted row itself,
     /// which came before the answer and was changed since, its operations follow the insert.
     ///
     /// No backend gives a text id again. An item that is here already under a text id is the inserted row if a

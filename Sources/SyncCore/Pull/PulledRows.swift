@@ -50,7 +50,7 @@ struct PulledRows {
     ///
     /// 1. If the row's push outcome was committed after the page was requested, the row is skipped.
     ///    Versions and clocks give no order.
-    /// 2. If the backend has given the item's id again, the item makes room
+    /// 2. If the backend has given the item's id again, the item loses it
     ///    (``AssignedIDs/giveAway(_:_:)``), and the row is a new item.
     /// 3. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
     ///    `1.10`). Equal versions are not enough: a backend that is restored from an older backup issues a
