@@ -127,6 +127,24 @@ import Testing
         try await expectSettled(world, ["b"])
     }
 
+    /// The highest id is asked for before an insert is sent. That answer is no verdict on the insert.
+    @Test(arguments: flavours)
+    func `an insert waits while a table that was there is missing`(flavour: BackendFlavour)
+        async throws
+    {
+        let world = try await world(flavour)
+        _ = try await add("a", world)
+        _ = await world.engine.sync()
+        _ = try await add("b", world)
+        world.transport.decide { _, _ in .instead(Response(status: .notFound)) }
+        _ = await world.engine.push()
+        #expect(try await world.open().allSatisfy { $0.state != .quarantined })
+        world.transport.decide { _, _ in nil }
+        world.clock.advance(by: .seconds(700))
+        try await expectSettled(world, ["a", "b"])
+        #expect(posts(world) == 2)
+    }
+
     @Test(arguments: flavours, ["a", "b"])
     func `an insert whose answer is lost takes the id of a deleted item, and makes one row`(
         flavour: BackendFlavour, text: String
