@@ -130,10 +130,7 @@ extension SharedRows {
         }
         isInterfering = false
         let remote = remote()
-        func isRefused(_ name: String) -> Bool {
-            answers.values.contains { $0.name == name && $0.isRefusal }
-        }
-        if let name = written[other], remote[name] == nil, !isRefused(name) {
+        if let name = written[other], remote[name] == nil, !refused.contains(name) {
             fault(
                 "\(name) of \(other) is not sent while \(failing) fails: \(last?.reason ?? "")",
                 name)
@@ -157,7 +154,7 @@ extension SharedRows {
         isInterfering = true
         _ = await proxy.engine.sync()
         isInterfering = false
-        if let name = written[failing], self.remote()[name] == nil, !isRefused(name) {
+        if let name = written[failing], self.remote()[name] == nil, !refused.contains(name) {
             fault("\(name) of \(failing) is not sent after \(failing) failed", name)
         }
         proxy.transport.faultPlan = usual
