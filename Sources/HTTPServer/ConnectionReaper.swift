@@ -184,6 +184,7 @@ final class ConnectionReaper: Sendable {
                 seconds: limits.evictionSeconds, minimumBytes: UInt64(limits.evictionBytes))
             return false
         }
+        let reserve = ReservedDescriptors()
         while isBelowLimit {
             var descriptor: CInt = -1
             // accept4 writes at most `size` bytes to the address, which lives until it returns.
@@ -202,6 +203,10 @@ final class ConnectionReaper: Sendable {
                 case ENOBUFS, ENOMEM: return false
                 default: return true
                 }
+            }
+            if reserve.contains(descriptor) {
+                SpareDescriptor.refuse(descriptor)
+                return false
             }
             connections.wrappingAdd(1, ordering: .relaxed)
             if !deliver(descriptor, peer) { countClosed() }
@@ -232,9 +237,7 @@ final class SpareDescriptor: Sendable {
     // open does not keep the path.
     private static func take() -> CInt { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
-    /// Accepts one connection in the place of the spare descriptor, answers it 503, and closes it. The bytes
-    /// that have arrived are read first: closing a socket with unread bytes resets the connection, and the
-    /// client may lose the answer.
+    /// Accepts one connection in the place of the spare descriptor, answers it 503, and closes it.
     /// - Returns: false when no connection waits, or the descriptor was lost to another thread.
     @available(*, noasync)
     func acceptAndRefuse(at socket: ListeningSocket) -> Bool {
@@ -246,20 +249,27 @@ final class SpareDescriptor: Sendable {
                 socket.descriptor, nil, nil,
                 CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue))
             guard client >= 0 else { return false }
-            defer { close(client) }
-            var waiting = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
-            // poll writes to the one struct that it is given; recv and send get the length of their buffer.
-            _ = unsafe poll(&waiting, 1, CInt(Limits.refusedRequestMilliseconds))
-            var sent = [UInt8](repeating: 0, count: Limits.refusedRequestBytes)
-            _ = unsafe sent.withUnsafeMutableBytes { bytes in
-                unsafe recv(client, bytes.baseAddress, bytes.count, 0)
-            }
-            _ = unsafe Self.answer.withUnsafeBytes { bytes in
-                unsafe send(client, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
-            }
-            shutdown(client, CInt(SHUT_WR))
+            Self.refuse(client)
             return true
         }
+    }
+
+    /// Answers the client of a socket 503, and closes the socket. The bytes that have arrived are read first:
+    /// closing a socket with unread bytes resets the connection, and the client may lose the answer.
+    @available(*, noasync)
+    static func refuse(_ client: CInt) {
+        defer { close(client) }
+        var waiting = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+        // poll writes to the one struct that it is given; recv and send get the length of their buffer.
+        _ = unsafe poll(&waiting, 1, CInt(Limits.refusedRequestMilliseconds))
+        var sent = [UInt8](repeating: 0, count: Limits.refusedRequestBytes)
+        _ = unsafe sent.withUnsafeMutableBytes { bytes in
+            unsafe recv(client, bytes.baseAddress, bytes.count, 0)
+        }
+        _ = unsafe Self.answer.withUnsafeBytes { bytes in
+            unsafe send(client, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        }
+        shutdown(client, CInt(SHUT_WR))
     }
 
     private static let answerBody = #"{"error":"The system gives no more files; come again"}"#
@@ -274,4 +284,25 @@ final class SpareDescriptor: Sendable {
         \r
         \(answerBody)
         """.utf8)
+}
+
+/// The last descriptors that the limit of the process allows. Connections do not take them, since a library
+/// may need one: libdispatch opens a file once a second while work waits, and ends the process if it cannot.
+struct ReservedDescriptors {
+    private let first: UInt?
+
+    /// Reads the limit as it is now.
+    init() {
+        var limit = rlimit()
+        // getrlimit fills the one struct that it is given.
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            first = nil
+            return
+        }
+        let count = UInt(limit.rlim_cur)
+        first = count > Limits.reservedDescriptors ? count - Limits.reservedDescriptors : 0
+    }
+
+    /// Whether a new descriptor is one of the last. The system gives the lowest number that is free.
+    func contains(_ descriptor: CInt) -> Bool { first.map { descriptor >= $0 } ?? false }
 }

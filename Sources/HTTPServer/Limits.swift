@@ -60,6 +60,8 @@ extension Limits {
     static let eventsAtOnce = 64
     /// Bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
     static let streamPieceBytes = 16 * 1024
+    /// Descriptors, of those that the process may open, that no connection takes.
+    static let reservedDescriptors: UInt = 32
     /// Milliseconds that a client has to send its request when it is answered 503 for lack of descriptors. No
     /// other connection is accepted meanwhile.
     static let refusedRequestMilliseconds = 20
