@@ -134,7 +134,7 @@ public struct OtherIDKind: Error, Hashable, CustomStringConvertible {
     }
 }
 
-extension TablesBackend: HTTPHandler {
+extension TablesBackend: HTTPHandler, RequestHandler {
     /// Takes any head; the body is bounded. Where tokens are verified, the administrator's paths are
     /// refused here to others. Otherwise the control paths need a Host that is a loopback name,
     /// because a web page can point a name of its own at this machine (DNS rebinding).

@@ -1,18 +1,40 @@
+public import HTTPTypes
+
 /// Answers requests. The server calls it on its own threads, never on Swift's cooperative pool. An
 /// implementation may read a store there, but must not wait: for that it returns ``Answer/later(_:)``.
 public protocol HTTPHandler: Sendable {
+    /// Reads the head of a request, once. `request.body` is empty.
+    /// - Returns: what answers this request.
+    func read(_ request: Request) -> any RequestHandler
+}
+
+/// Answers one request, whose head it has read.
+public protocol RequestHandler: Sendable {
     /// Decides by the head alone, before a byte of the body is read. `request.body` is empty.
     func admit(_ request: Request) -> Admission
-    /// Answers a request. Called once for each admitted request.
+    /// Answers the request. Called once if it was admitted.
     func handle(_ request: Request) -> Answer
     /// The answer to an accepted request whose body is longer than ``Admission`` allows; nil for the answer
     /// of ``RefusalReason/bodyTooLarge``.
     func tooLarge(_ request: Request) -> Response?
+    /// Called once when the request has ended, on a thread of the server.
+    /// - Parameters:
+    ///   - status: the status of the answer; nil if there was none.
+    ///   - time: from the request's first line until the answer was sent or the connection closed.
+    func ended(status: HTTPResponse.Status?, took time: Duration)
 }
 
-extension HTTPHandler {
+extension RequestHandler {
     /// The answer of ``RefusalReason/bodyTooLarge``.
     public func tooLarge(_ request: Request) -> Response? { nil }
+
+    /// Nothing.
+    public func ended(status: HTTPResponse.Status?, took time: Duration) {}
+}
+
+extension HTTPHandler where Self: RequestHandler {
+    /// This handler, for a server whose requests have nothing of their own to remember.
+    public func read(_ request: Request) -> any RequestHandler { self }
 }
 
 /// How the server goes on after the head of a request.

@@ -48,8 +48,11 @@ final class Exchange {
     /// Whether fields came behind a body in chunks. libmicrohttpd does not tell where they end, so the
     /// connection closes after the answer.
     var hasTrailer = false
-    /// Collects what the observer gets; nil while the observer does not watch.
-    private let record: RequestRecord?
+    private var record = RequestRecord()
+    /// Whether the observer gets the request when it has ended.
+    private let isObserved: Bool
+    /// What answers the request; nil until its head was read.
+    private var handler: (any RequestHandler)?
     private var request: Request?
     private var body: [UInt8] = []
     /// How many bytes of ``BodyMemory`` this body holds.
@@ -68,7 +71,7 @@ final class Exchange {
         self.core = core
         self.target = target
         self.targetPlace = targetPlace
-        record = core.observer?.isWatching == true ? RequestRecord() : nil
+        isObserved = core.observer?.isWatching == true
     }
 
     private func send(_ answer: Answer) -> Step {
@@ -87,11 +90,13 @@ final class Exchange {
         case .success where core.suspensions.isClosed:
             return refuse(.stopping)
         case .success(let head):
-            record?.head = head.request
+            record.head = head.request
             let request = Request(head: head.request, connection: connection)
             self.request = request
             isHead = head.request.method == .head
-            return admit(core.handler.admit(request), head)
+            let handler = core.handler.read(request)
+            self.handler = handler
+            return admit(handler.admit(request), head)
         }
     }
 
@@ -124,11 +129,11 @@ final class Exchange {
 
     /// Gives the request to the handler before its body has arrived.
     private func stream(_ limit: Int) -> Step {
-        guard var request else { return refuse(.unreadable) }
+        guard var request, let handler else { return refuse(.unreadable) }
         self.request = nil
         let stream = ByteStream()
         request.bodyStream = stream
-        switch core.handler.handle(request) {
+        switch handler.handle(request) {
         case .later(let start): return .stream(stream, limitBytes: limit, start)
         case .now(let response):
             phase = .discarding(response, leftBytes: core.limits.discardedBodyBytes)
@@ -153,7 +158,7 @@ final class Exchange {
         switch phase {
         case .receiving(let limitBytes):
             guard bytes.count <= limitBytes - body.count else {
-                let response = request.flatMap(core.handler.tooLarge)
+                let response = request.flatMap { handler?.tooLarge($0) }
                 discard(.bodyTooLarge, response)
                 return unsafe receive(bytes)
             }
@@ -213,11 +218,11 @@ final class Exchange {
     func complete() -> Step {
         switch phase {
         case .receiving:
-            guard var request else { return refuse(.unreadable) }
+            guard var request, let handler else { return refuse(.unreadable) }
             request.body = body
             body = []
             self.request = nil
-            return send(core.handler.handle(request))
+            return send(handler.handle(request))
         case .streaming(let upload):
             upload.stream.finish()
             phase = .paused(upload.pause)
@@ -251,7 +256,7 @@ final class Exchange {
     func answered(_ response: Response) {
         phase = .answered
         releaseBody()
-        record?.answered(
+        record.answered(
             response.head.status, bodyBytes: isHead ? 0 : response.bytes?.count ?? 0)
     }
 
@@ -275,9 +280,11 @@ final class Exchange {
             core.suspensions.unregister(feed.stream)
             feed.stream.finish()
         }
-        if let record {
-            core.observer?.ended(
-                record.ended(streamedBytes: feed?.stream.sentBytes ?? 0, isWhole: isWhole))
+        if handler != nil || isObserved {
+            let ended = record.ended(
+                streamedBytes: feed?.stream.sentBytes ?? 0, isWhole: isWhole)
+            handler?.ended(status: ended.status, took: ended.duration)
+            if isObserved { core.observer?.ended(ended) }
         }
         core.exchanges.decrement()
     }

@@ -35,9 +35,8 @@ public struct EndedRequest: Sendable {
     }
 }
 
-/// Collects an ``EndedRequest`` while the request is answered. It exists only while an observer watches. Not
-/// Sendable: only the connection's thread uses it.
-final class RequestRecord {
+/// Collects an ``EndedRequest`` while the request is answered.
+struct RequestRecord {
     private let began = ContinuousClock.now
     /// The head, once it was read and passed the wire rules.
     var head: HTTPRequest?
@@ -46,7 +45,7 @@ final class RequestRecord {
     private var bodyBytes = 0
 
     /// Records an answer.
-    func answered(_ status: HTTPResponse.Status, bodyBytes: Int) {
+    mutating func answered(_ status: HTTPResponse.Status, bodyBytes: Int) {
         (self.status, self.bodyBytes) = (status, bodyBytes)
     }
 

@@ -1,5 +1,4 @@
 package import HTTPMessage
-package import HTTPTypes
 package import SyncCore
 
 /// The objects of a proxy without its sockets: the request handler and the loops behind it.
@@ -34,14 +33,6 @@ package struct AppGraph: Sendable {
 
     /// Counts a request that the server refused by itself.
     package func count(_ reason: RefusalReason) { routes.rejections.count(reason) }
-
-    /// Counts a client's request that has ended.
-    /// - Parameters:
-    ///   - status: the status of the answer; nil if there was none.
-    ///   - time: from the request's first line until the answer was sent or the connection closed.
-    package func count(_ head: HTTPRequest, status: Int?, took time: Duration) {
-        routes.operatorAPI.clientRequests.note(head, status: status, took: time)
-    }
 
     /// Sets the addresses of `/tables` and of the dashboard, each as host and port.
     package func setAddresses(clients: String, dashboard: String) {

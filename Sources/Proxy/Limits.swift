@@ -46,6 +46,8 @@ package enum Limits {
     static let permitWaitSeconds = 10
     /// Lists over the short budget of a read that run at once, those of all clients together.
     static let longReadsAtOnce = 3
+    /// Copies of what each request reads, so that as many server workers do not wait for one another.
+    static let workerCopies = 16
     /// The operator's lists that run at once beside them.
     static let operatorReadsAtOnce = 1
     /// Lists over the short budget of a read that wait for one client.

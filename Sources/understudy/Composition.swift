@@ -49,9 +49,7 @@ struct Composition {
                 unixSockets: [own.path] + (configuration.socket.map { [$0] } ?? []),
                 openSockets: sockets, workers: ServerConfiguration.cores),
             handler: graph.handler,
-            observer: RequestObservers(all: [
-                RequestLog(log: log), ClientRequestCounter(graph: graph),
-            ]),
+            observer: RequestLog(log: log),
             onRefusal: { graph.count($0) })
         let bound = try await listen(server)
         // The links of an earlier process are not valid.

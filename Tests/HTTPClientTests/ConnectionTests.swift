@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Answers with the requested host and the server that was reached.
-    private struct Echo: HTTPHandler {
+    private struct Echo: HTTPHandler, RequestHandler {
         func admit(_ request: Request) -> Admission { .accept(bodyLimitBytes: 0) }
 
         func handle(_ request: Request) -> Answer {

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 
 /// A handler made of two closures.
-struct TestHandler: HTTPHandler {
+struct TestHandler: HTTPHandler, RequestHandler {
     var admission: @Sendable (Request) -> Admission = { _ in .accept(bodyLimitBytes: 16 << 20) }
     var answer: @Sendable (Request) -> Answer
 

@@ -52,11 +52,12 @@ struct TestApp {
         await graph.tenants.close()
     }
 
-    /// Handles a request as the server does: first `admit`, then `handle`.
+    /// Handles a request as the server does: first `read`, then `admit`, then `handle`.
     func send(_ request: Request) async -> Response {
-        switch graph.routes.admit(request) {
+        let handler = graph.routes.read(request)
+        switch handler.admit(request) {
         case .refuse(let response): return response
-        case .accept, .stream: return await response(graph.routes.handle(request))
+        case .accept, .stream: return await response(handler.handle(request))
         }
     }
 

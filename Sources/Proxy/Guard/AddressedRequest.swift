@@ -2,28 +2,66 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// A request whose capability address, if it has one, is separated from its target.
+/// The head of a request, read once: its capability address, path and space. Guard, routes and counts use
+/// this value, and nothing reads the target again.
 struct AddressedRequest: Sendable {
     /// The request as it would be without a capability address.
     let request: Request
     /// The secret of the capability address; nil without one.
     let secret: String?
     /// The path of the capability address, `/c/SECRET` as it was written; empty without one.
-    private(set) var base = ""
+    let base: String
+    /// A path with the part of the URL space that it belongs to.
+    struct Place: Sendable {
+        let path: TargetPath
+        let space: Space
+    }
+    /// Where the target leads, or why its path is refused.
+    let place: Result<Place, TargetPath.Malformed>
+    /// The path as a table's, or what is wrong with it; nil for a path beside `/tables`.
+    let tablePath: Result<TablePath, TablesError>?
 
     /// The first segment of a capability address.
     static let pathPrefix = "c"
 
-    /// Removes `/c/SECRET` from the target, in any spelling of the first segment. `/C/SECRET` and
+    /// Reads the head of `request`.
+    ///
+    /// `/c/SECRET` is removed from the target, in any spelling of the first segment. `/C/SECRET` and
     /// `/%63/SECRET` have the same secret, which must reach no backend. `/C/style.css` has no secret, and
-    /// is a path of the backend. A target that cannot be decoded has none; ``TargetPath`` refuses it.
+    /// is a path of the backend. A target that cannot be decoded has none; its path is refused.
     init(_ request: Request) {
-        let target = request.head.path ?? "/"
-        guard let start = Self.secretStart(in: target[...], path: request.path) else {
+        let whole = Self.path(of: request)
+        let mayBeAddress = (try? whole.get()).map { $0.root == Self.pathPrefix } ?? true
+        let path: Result<TargetPath, TargetPath.Malformed>
+        if mayBeAddress, let address = Self.separate(request) {
+            self.request = address.request
+            secret = address.secret
+            base = address.base
+            path = Self.path(of: address.request)
+        } else {
             self.request = request
             secret = nil
-            return
+            base = ""
+            path = whole
         }
+        place = path.map {
+            Place(path: $0, space: Space($0, method: request.head.method.rawValue))
+        }
+        tablePath = TablePath.read(self.request.path)
+    }
+
+    private static func path(of request: Request) -> Result<TargetPath, TargetPath.Malformed> {
+        do throws(TargetPath.Malformed) { return .success(try TargetPath(request)) } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The request without its capability address; nil for one without.
+    private static func separate(
+        _ request: Request
+    ) -> (request: Request, secret: String, base: String)? {
+        let target = request.head.path ?? "/"
+        guard let start = secretStart(in: target[...], path: request.path) else { return nil }
         let behind = target.utf8[start...]
         let isEnd: (UInt8) -> Bool = { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
         let raw = behind.prefix { !isEnd($0) }
@@ -31,10 +69,11 @@ struct AddressedRequest: Sendable {
         var plain = request
         plain.head.path =
             rest.first == UInt8(ascii: "/") ? String(Substring(rest)) : "/\(Substring(rest))"
-        self.request = plain
-        secret = String(Substring(raw))
-        base = String(target[..<raw.endIndex])
+        return (plain, String(Substring(raw)), String(target[..<raw.endIndex]))
     }
+
+    /// Whether the target begins with a capability address again, after one was removed.
+    var hasSecondAddress: Bool { secret != nil && Self.separate(request) != nil }
 
     /// Where the secret begins in a raw target; nil for a target without one.
     private static func secretStart(in target: Substring, path: Substring) -> Substring.Index? {

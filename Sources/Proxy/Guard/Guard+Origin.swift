@@ -7,7 +7,7 @@ extension Guard {
     func originRefusal(_ request: Request, _ space: Space, _ path: TargetPath) -> Refusal? {
         let origin = request.head.headerFields[.origin]
         let site = request.head.headerFields[.secFetchSite]
-        if let origin, isListed(origin, for: space) { return nil }
+        if let origin, isListed(origin, for: space, request) { return nil }
         if isEndOfLogin(request, path) { return nil }
         if let origin, origin != "http://\(request.head.authority ?? "")" {
             return crossOrigin(origin)
@@ -27,7 +27,7 @@ extension Guard {
     func preflightAnswer(_ request: Request, _ space: Space) -> Response? {
         let fields = request.head.headerFields
         guard request.head.method == .options, fields[.accessControlRequestMethod] != nil,
-            let origin = fields[.origin], isListed(origin, for: space)
+            let origin = fields[.origin], isListed(origin, for: space, request)
         else { return nil }
         var answer = HTTPFields()
         answer[.accessControlAllowOrigin] = origin
@@ -40,7 +40,8 @@ extension Guard {
 
     /// The header fields that let a page of a listed origin read the answer.
     func sharingFields(_ request: Request, _ space: Space) -> HTTPFields {
-        guard let origin = request.head.headerFields[.origin], isListed(origin, for: space) else {
+        guard let origin = request.head.headerFields[.origin], isListed(origin, for: space, request)
+        else {
             return [:]
         }
         var fields = HTTPFields()
@@ -53,9 +54,9 @@ extension Guard {
     }
 
     /// Whether pages of an origin may call a space. No other origin may call the operator API.
-    private func isListed(_ origin: String, for space: Space) -> Bool {
+    private func isListed(_ origin: String, for space: Space, _ request: Request) -> Bool {
         switch space {
-        case .tables, .other: rules.allowedOrigins.contains(origin)
+        case .tables, .other: rules(request).allowedOrigins.contains(origin)
         case .operatorAPI: false
         }
     }

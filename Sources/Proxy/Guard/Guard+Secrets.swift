@@ -22,7 +22,7 @@ extension Guard {
         guard let secret = asked.secret else { return nil }
         let encodings = SecretEncodings(secret)
         guard
-            AddressedRequest(asked.request).secret != nil
+            asked.hasSecondAddress
                 || path.readings.contains(where: { encodings.isIn($0) })
         else { return nil }
         return Refusal(
@@ -35,6 +35,8 @@ extension Guard {
 /// after a user name of any length.
 struct SecretEncodings: Sendable, Hashable {
     private let spellings: [[UInt8]]
+    /// The length of the shortest form, in bytes.
+    private let shortest: Int
 
     /// Encodes a secret.
     /// - Parameter secret: ASCII text; an empty one is found in no text.
@@ -45,18 +47,23 @@ struct SecretEncodings: Sendable, Hashable {
             spellings.append(Self.base64(bytes, behind: skipped))
         }
         self.spellings = spellings.filter { !$0.isEmpty }
+        shortest = self.spellings.map(\.count).min() ?? .max
     }
 
     /// Whether `text` contains the secret.
     func isIn(_ text: String) -> Bool {
+        guard mayBeIn(text) else { return false }
         let bytes = Array(text.utf8)
         return spellings.contains { spelling in
             bytes.count >= spelling.count
                 && (0...bytes.count - spelling.count).contains {
-                    bytes[$0...].starts(with: spelling)
+                    bytes[$0] == spelling[0] && bytes[$0...].starts(with: spelling)
                 }
         }
     }
+
+    /// Whether a text is long enough for the secret, also after it is decoded.
+    func mayBeIn(_ text: String) -> Bool { text.utf8.count >= shortest }
 
     /// The fields without those whose value contains the secret.
     func removed(from fields: HTTPFields) -> HTTPFields {

@@ -19,7 +19,9 @@ struct Guard: Sendable {
         self.capabilities = capabilities
     }
 
-    var rules: GuardRules { currentRules.snapshot }
+    func rules(_ request: Request) -> GuardRules {
+        currentRules.snapshot(worker: request.connection.worker)
+    }
 
     /// Checks `request`, in this order:
     /// 1. the connection came in on a loopback address or on the Unix socket;
@@ -35,20 +37,18 @@ struct Guard: Sendable {
     /// 10. a capability address is valid, and `/tables` is called at one if the rules require it;
     /// 11. the caller of the operator API is signed in;
     /// 12. a body is JSON (not for requests that are passed through).
-    func check(_ request: Request) -> GuardDecision {
+    func check(_ asked: AddressedRequest) -> GuardDecision {
+        let request = asked.request
         if let refusal = addressRefusal(request) ?? methodRefusal(request)
             ?? workerRefusal(request) ?? hostRefusal(request)
         {
             return .refuse(refusal, nil)
         }
-        let asked = AddressedRequest(request)
-        let path: TargetPath
-        do {
-            path = try TargetPath(asked.request)
-        } catch {
-            return .refuse(Refusal(.target, error.sentence), nil)
+        let (path, space): (TargetPath, Space)
+        switch asked.place {
+        case .success(let place): (path, space) = (place.path, place.space)
+        case .failure(let error): return .refuse(Refusal(.target, error.sentence), nil)
         }
-        let space = Space(path, method: request.head.method.rawValue)
         if let refusal = overrideRefusal(request, space) ?? boundsRefusal(request, space)
             ?? originRefusal(request, space, path) ?? secretRefusal(asked, space, path)
         {
@@ -103,7 +103,7 @@ struct Guard: Sendable {
     private func hostRefusal(_ request: Request) -> Refusal? {
         let host = request.head.authority ?? ""
         if request.connection.localAddress == Connection.unixSocket { return nil }
-        if rules.allowsHost(host, port: request.connection.localPort) { return nil }
+        if rules(request).allowsHost(host, port: request.connection.localPort) { return nil }
         return Refusal(
             .host,
             "This server is not called \"\(host)\". If it should be, start it with --allow-host "
@@ -130,7 +130,7 @@ struct Guard: Sendable {
     /// operator.
     func mayUseTables(_ asked: AddressedRequest) -> Bool {
         if let secret = asked.secret { return capabilities.name(of: secret) != nil }
-        return rules.tablesAccess == .open
+        return rules(asked.request).tablesAccess == .open
             || asked.request.connection.localAddress == Connection.unixSocket
             || access.caller(asked.request) != nil
     }

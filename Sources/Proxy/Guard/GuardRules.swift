@@ -45,19 +45,20 @@ package struct GuardRules: Sendable, Hashable {
 /// The guard's rules now. A reload of the settings replaces them while requests are checked. Each request is
 /// checked by the old rules or by the new ones.
 final class CurrentRules: Sendable {
-    private let rules: Mutex<GuardRules>
+    private let rules: WorkerCopies<GuardRules>
     private let listening = Mutex<ListeningAddresses?>(nil)
     /// The dashboard's own port; nil when it shares the clients' port. It changes only at a start.
     let dashboardPort: UInt16?
 
     /// Makes it with the rules of the start.
     init(_ rules: GuardRules, dashboardPort: UInt16? = nil) {
-        self.rules = Mutex(rules)
+        self.rules = WorkerCopies(rules)
         self.dashboardPort = dashboardPort
     }
 
     /// The rules now.
-    var snapshot: GuardRules { rules.withLock { $0 } }
+    /// - Parameter worker: the calling server worker; any number for another caller.
+    func snapshot(worker: Int = 0) -> GuardRules { rules.value(of: worker) }
 
     /// The addresses that this program listens on; nil while it does not listen.
     var addresses: ListeningAddresses? { listening.withLock { $0 } }
@@ -66,7 +67,7 @@ final class CurrentRules: Sendable {
     func setAddresses(_ addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
 
     /// Replaces the rules from the next request on.
-    func replace(with new: GuardRules) { rules.withLock { $0 = new } }
+    func replace(with new: GuardRules) { rules.replace(with: new) }
 }
 
 /// Which clients may call `/tables` at its plain address.

@@ -6,6 +6,8 @@ import HTTPTypes
 struct TargetPath: Sendable, Hashable {
     /// The decoded segments. `/` has none; a trailing slash adds an empty one.
     let segments: [String]
+    /// The normalised name of the first segment, see ``root(of:)``; empty for `/`.
+    let root: String
 
     /// Why a path is refused.
     struct Malformed: Error, Hashable {
@@ -33,19 +35,20 @@ struct TargetPath: Sendable, Hashable {
             throw Malformed(sentence: "The request target must be a path that starts with a slash.")
         }
         guard path.utf8.count > 1 else {
-            segments = []
+            (segments, root) = ([], "")
             return
         }
         let raw = path.utf8.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
         let first = try Self.firstSegment(Substring(raw[0]))
-        let isOwn = Self.own.contains(Self.root(of: first))
+        root = Self.root(of: first)
+        let isOwn = Self.own.contains(root)
         var segments = [first]
         for (index, segment) in raw.enumerated().dropFirst() {
             segments.append(
                 try isOwn
                     ? Self.decode(
                         Substring(segment),
-                        isID: index == 2 && Self.root(of: first) == "tables")
+                        isID: index == 2 && root == "tables")
                     : Self.decodePassedThrough(Substring(segment)))
         }
         if isOwn, segments.dropLast().contains(where: Self.isEmpty) { throw Self.emptySegment }
@@ -63,15 +66,12 @@ struct TargetPath: Sendable, Hashable {
             }
     }
 
-    /// The normalised name of the first segment: the ASCII letters, digits, `-`, `.`, `_` and `~` at its
+    /// The normalised name of a decoded segment: the ASCII letters, digits, `-`, `.`, `_` and `~` at its
     /// beginning, in lower case, without leading spaces and trailing dots. Servers differ in what they
     /// ignore of the rest. So `/Tables/x`, `/tables;a/x`, `/tables%2Fx`, `/tables:80/x` and `/tables./x`
-    /// all have the root `tables`. Empty for `/`.
-    var root: String { Self.root(of: segments.first ?? "") }
-
-    /// The normalised name of a decoded segment; empty for one with characters beyond ASCII, which is
-    /// refused.
+    /// all have the root `tables`. Empty for a segment with characters beyond ASCII, which is refused.
     static func root(of segment: String) -> String {
+        if isPlain(segment.utf8) { return segment.lowercased() }
         guard segment.utf8.allSatisfy({ $0 < 0x80 }) else { return "" }
         let piece = pieces(segment).first { !$0.unicodeScalars.allSatisfy(isIgnored) } ?? ""
         var name = piece.utf8.drop { $0 <= UInt8(ascii: " ") }.prefix(
@@ -86,6 +86,7 @@ struct TargetPath: Sendable, Hashable {
     ///   encoded after one decoding, or that has characters beyond ASCII. Some servers take a wide letter
     ///   for a plain one, or ignore a character without a width.
     static func firstSegment(_ raw: Substring) throws(Malformed) -> String {
+        if isPlain(raw.utf8) { return String(raw) }
         let text = try decode(raw)
         if isEmpty(text) { throw emptySegment }
         if text.utf8.contains(UInt8(ascii: "%")) {
@@ -102,6 +103,7 @@ struct TargetPath: Sendable, Hashable {
     private static func decode(
         _ raw: Substring, isID: Bool = false
     ) throws(Malformed) -> String {
+        if isPlain(raw.utf8) { return String(raw) }
         try refuseHash(raw.utf8)
         guard let text = PercentCoding.decode(raw) else {
             throw Malformed(sentence: "The path holds a percent sequence that is not UTF-8 text.")
@@ -111,6 +113,13 @@ struct TargetPath: Sendable, Hashable {
         }
         try checkReadings(Array(text.utf8), isID: isID)
         return text
+    }
+
+    /// Whether a segment has letters, digits, `-` and `_` alone, and at least one. It has one reading for every
+    /// server, and passes every check of this type.
+    private static func isPlain(_ segment: some Collection<UInt8>) -> Bool {
+        !segment.isEmpty
+            && segment.allSatisfy { PercentCoding.isUnreserved($0) && !".~".utf8.contains($0) }
     }
 
     /// Decodes a segment of a path that is passed through; bytes that are not UTF-8 are replaced.
@@ -166,7 +175,8 @@ struct TargetPath: Sendable, Hashable {
     /// Whether some server reads a decoded segment as empty: apart from what follows semicolons, it has only
     /// ignored characters and slashes.
     private static func isEmpty(_ segment: String) -> Bool {
-        pieces(segment).allSatisfy { $0.unicodeScalars.allSatisfy(isIgnored) }
+        if isPlain(segment.utf8) { return false }
+        return pieces(segment).allSatisfy { $0.unicodeScalars.allSatisfy(isIgnored) }
     }
 
     /// Whether a piece of a decoded segment is one dot or two, apart from ignored characters, control

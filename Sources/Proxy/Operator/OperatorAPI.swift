@@ -36,7 +36,7 @@ struct OperatorAPI: Sendable {
         get async {
             let waiting = await tenants.waitingWarnings()
             return startWarnings + tenants.warnings + waiting
-                + rules.snapshot.warnings(loginUsers: loginUsers)
+                + rules.snapshot().warnings(loginUsers: loginUsers)
         }
     }
 

@@ -118,6 +118,7 @@ final class OperatorAccess: Sendable {
 
     /// Whether a raw target contains the operator's token, plain or percent-encoded once or twice.
     func isTokenIn(_ target: String) -> Bool {
+        guard tokenEncodings.mayBeIn(target) else { return false }
         if tokenEncodings.isIn(target) { return true }
         let once = PercentCoding.decodeLeniently(target.utf8)
         return [once, PercentCoding.decodeLeniently(once)].contains {

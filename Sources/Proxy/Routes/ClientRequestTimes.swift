@@ -21,48 +21,59 @@ final class ClientRequestTimes: Sendable {
     /// The table of requests that are counted together.
     static let other = "other"
 
-    private struct State {
+    private struct Counts {
         var histograms: [Series: DurationHistogram] = [:]
-        /// The tables with series of their own, each as first spelled.
+        /// The tables with series of their own that this worker has met, each as first spelled.
         var names: [TableName: String] = [:]
     }
-    private let state = Mutex(State())
+    private let counts = WorkerCopies(Counts())
+    /// The tables with series of their own, each as first spelled.
+    private let names = Mutex<[TableName: String]>([:])
 
     /// Counts a request that has ended. A request that is not for `/tables` is ignored.
     /// - Parameters:
     ///   - status: the status of the answer; nil if there was none.
     ///   - time: from the request's first line until the answer was sent or the connection closed.
-    func note(_ head: HTTPRequest, status: Int?, took time: Duration) {
-        let request = AddressedRequest(Request(head: head)).request
-        guard TablePath.isTables(request.path) else { return }
-        let path = try? TablePath(request.path)
-        let verb = ClientVerb(head.method, namesItem: path?.id != nil)
+    func note(_ asked: AddressedRequest, status: Int?, took time: Duration) {
+        guard let read = asked.tablePath else { return }
+        let path = try? read.get()
+        let verb = ClientVerb(asked.request.head.method, namesItem: path?.id != nil)
         let isSuccess = status.map { (200..<300).contains($0) } ?? false
-        state.withLock { state in
+        counts.withCopy(of: asked.request.connection.worker) { counts in
             var name: String?
-            if let table = path?.table { name = Self.name(of: table, isSuccess: isSuccess, &state) }
+            if let table = path?.table {
+                name = counts.names[table] ?? self.name(of: table, isSuccess: isSuccess)
+                counts.names[table] = name
+            }
             let series = Series(table: name ?? Self.other, verb: verb, status: status)
-            state.histograms[
+            counts.histograms[
                 series,
                 default: DurationHistogram(boundsMilliseconds: Limits.clientTimeBoundsMilliseconds)
             ].note(time)
         }
     }
 
-    private static func name(
-        of table: TableName, isSuccess: Bool, _ state: inout State
-    ) -> String? {
-        if let name = state.names[table] { return name }
-        guard isSuccess, state.names.count < Limits.measuredTables else { return nil }
-        state.names[table] = table.text
-        return table.text
+    /// The name under which a table is counted, for all workers; nil for one without series of its own.
+    private func name(of table: TableName, isSuccess: Bool) -> String? {
+        names.withLock { names in
+            if let name = names[table] { return name }
+            guard isSuccess, names.count < Limits.measuredTables else { return nil }
+            names[table] = table.text
+            return table.text
+        }
     }
 
-    /// The histograms, in the order of their labels.
+    /// The histograms of all workers together, in the order of their labels.
     var all: [(series: Series, histogram: DurationHistogram)] {
-        state.withLock { $0.histograms }
-            .map { (series: $0.key, histogram: $0.value) }
-            .sorted { $0.series.order < $1.series.order }
+        counts.all.reduce(into: [Series: DurationHistogram]()) { sums, counts in
+            sums.merge(counts.histograms) { sum, more in
+                var sum = sum
+                sum.add(more)
+                return sum
+            }
+        }
+        .map { (series: $0.key, histogram: $0.value) }
+        .sorted { $0.series.order < $1.series.order }
     }
 }
 

@@ -1,27 +1,29 @@
 import HTTPMessage
 import HTTPTypes
 import SyncCore
-import Synchronization
 
 /// The names of the clients' header fields that are forwarded to the backend: with an operation, and with a
 /// read that the backend answers. A reload of the settings replaces them.
 final class ForwardedHeaders: Sendable {
-    private let names: Mutex<[ForwardableName]>
+    private let names: WorkerCopies<[ForwardableName]>
 
     /// Forwards fields with these names.
-    init(_ names: [ForwardableName] = []) { self.names = Mutex(names) }
+    init(_ names: [ForwardableName] = []) { self.names = WorkerCopies(names) }
 
     /// Forwards fields with these names from the next request on.
-    func replace(with names: [ForwardableName]) { self.names.withLock { $0 = names } }
+    func replace(with names: [ForwardableName]) { self.names.replace(with: names) }
 
     /// The fields of a request that are forwarded, in the order of the names, with all values of each.
-    func pick(from fields: HTTPFields) -> HTTPFields {
-        Self.pick(names.withLock { $0 }, from: fields)
+    /// - Parameter worker: the calling server worker.
+    func pick(from fields: HTTPFields, worker: Int) -> HTTPFields {
+        Self.pick(names.value(of: worker), from: fields)
     }
 
     /// The first forwarded field with more than ``Limits/forwardedHeaderBytes``; nil if there is none.
-    func tooLong(in fields: HTTPFields) -> HTTPField? {
-        pick(from: fields).first { $0.value.utf8.count > Limits.forwardedHeaderBytes }
+    func tooLong(in fields: HTTPFields, worker: Int) -> HTTPField? {
+        pick(from: fields, worker: worker).first {
+            $0.value.utf8.count > Limits.forwardedHeaderBytes
+        }
     }
 
     static func pick(_ names: [ForwardableName], from fields: HTTPFields) -> HTTPFields {

@@ -21,115 +21,39 @@ import TablesProtocol
 /// Each path but `/-/…` may begin with a capability address, `/c/SECRET` (``AddressedRequest``). If the
 /// dashboard has a port of its own, its files are at that port alone, and the backend's paths at the
 /// clients'.
-struct Routes: HTTPHandler {
+final class Routes: HTTPHandler {
     let gate: Guard
     let rejections: RejectionLog
     let tables: TablesRoutes
     let operatorAPI: OperatorAPI
     let passThrough: PassThrough
 
-    /// Lets the guard judge the head.
-    func admit(_ request: Request) -> Admission {
-        switch gate.check(request) {
-        case .pass(.other):
-            return LoginAnswer.isExpected(of: AddressedRequest(request).request)
-                ? .accept(bodyLimitBytes: Limits.loginBodyBytes)
-                : .stream(bodyLimitBytes: Limits.passedBodyBytes)
-        case .pass(let space): return .accept(bodyLimitBytes: gate.bodyLimitBytes(space))
-        case .answer(let response): return .refuse(response)
-        case .refuse(let refusal, let space):
-            rejections.count(refusal)
-            return .refuse(response(refusal, request, space))
-        }
+    init(
+        gate: Guard, rejections: RejectionLog, tables: TablesRoutes, operatorAPI: OperatorAPI,
+        passThrough: PassThrough
+    ) {
+        self.gate = gate
+        self.rejections = rejections
+        self.tables = tables
+        self.operatorAPI = operatorAPI
+        self.passThrough = passThrough
     }
 
-    /// The answer to a refused request. On `/tables` it has the form of the client's generation, so that
-    /// every SDK finds the sentence.
-    private func response(_ refusal: Refusal, _ request: Request, _ space: Space?) -> Response {
-        if refusal.reason == .method {
-            var response = refusal.problem
-            response.head.headerFields[.allow] = allowedMethods(request)
-            return response
-        }
-        guard space == .tables, let error = refusal.tablesError(gate.bodyLimitBytes(.tables)) else {
-            return refusal.problem
-        }
-        let client = ClientFamily.detect(request, default: tables.defaultGeneration)
-        return TablesAnswer(client: client).render(error: error)
+    /// Reads the head of a request, once.
+    func read(_ request: Request) -> any RequestHandler {
+        RoutedRequest(self, AddressedRequest(request))
     }
 
-    /// The methods of a path, for a request with one that this server does not know.
-    private func allowedMethods(_ request: Request) -> String {
-        let request = AddressedRequest(request).request
-        let path = try? TargetPath(request)
-        var methods: [String] = []
-        switch path.map({ Space($0, method: request.head.method.rawValue) }) {
-        case .operatorAPI:
-            methods = OperatorRoute.allowedMethods(path?.segments ?? []).map(\.rawValue)
-        case .tables:
-            let allowed = try? TableCall.allowedMethods(
-                request, defaultGeneration: tables.defaultGeneration)
-            methods = allowed ?? []
-        case .other, nil: break
-        }
-        return methods.isEmpty ? Self.knownMethods : methods.joined(separator: ", ")
-    }
-
-    private static let knownMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-
-    /// The answer to a body on `/tables` without `Content-Length` that is too large, in the form of the
-    /// client's generation.
-    func tooLarge(_ request: Request) -> Response? {
-        guard TablePath.isTables(request.path) else { return nil }
-        let client = ClientFamily.detect(request, default: tables.defaultGeneration)
-        return TablesAnswer(client: client).render(
-            error: .bodyTooLarge(limitBytes: gate.bodyLimitBytes(.tables)))
-    }
-
-    /// Calls the handler of a request that the guard has passed.
-    func handle(_ request: Request) -> Answer {
-        let asked = AddressedRequest(request)
-        var request = asked.request
-        guard let path = try? TargetPath(request) else {
-            return .now(Problem.invalid("The path cannot be read.").response)
-        }
-        let space = Space(path, method: request.head.method.rawValue)
-        let shared = gate.sharingFields(request, space)
-        var actor = Actor.client
-        if let secret = asked.secret {
-            // The address was revoked after the guard had checked the head.
-            guard let name = gate.capabilities.name(of: secret) else {
-                return .now(Problem.notFound("This address was revoked.").response)
-            }
-            actor = .namedClient(name)
-        } else if space == .tables, request.head.headerFields[.understudySession] != nil,
-            gate.access.caller(request) != nil
-        {
-            actor = .person  // The dashboard writes through `/tables` as well.
-        }
-        let forwarding = PassThrough.Forwarding(
-            base: asked.base, addsKey: gate.mayUseTables(asked),
-            isSandboxed: gate.portRole(request.connection) != .clients)
-        switch space {
-        case .tables, .other:
-            // The request may be sent to the backend, which must get neither the operator's token nor the
-            // secret of the capability address.
-            let fields = gate.access.withoutToken(request.head.headerFields)
-            request.head.headerFields =
-                asked.secret.map { SecretEncodings($0).removed(from: fields) } ?? fields
-        case .operatorAPI: break
-        }
-        let answer = answer(request, path, space, actor, forwarding)
-        return shared.isEmpty ? answer : answer.map { $0.sharing(shared) }
-    }
-
-    private func answer(
-        _ request: Request, _ path: TargetPath, _ space: Space, _ actor: Actor,
-        _ forwarding: PassThrough.Forwarding
+    /// Answers a request that the guard has passed.
+    /// - Parameter request: the request without its capability address, and without secrets of this program
+    ///   in its fields.
+    func answer(
+        _ request: Request, _ asked: AddressedRequest, _ place: AddressedRequest.Place,
+        _ actor: Actor
     ) -> Answer {
-        switch space {
-        case .tables:
-            return tables.handle(request, actor, base: forwarding.base)
+        let path = place.path
+        switch place.space {
+        case .tables: return tables.handle(request, asked, actor)
         case .operatorAPI:
             // The dashboard's files are relative to `/-/`, so `/-` is redirected.
             let answer: Answer =
@@ -139,8 +63,11 @@ struct Routes: HTTPHandler {
         case .other:
             let isBrowserRoot = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
-            return isBrowserRoot && accepts.contains("text/html")
-                ? .now(Self.dashboardRedirect) : passThrough.handle(request, forwarding)
+            if isBrowserRoot, accepts.contains("text/html") { return .now(Self.dashboardRedirect) }
+            let forwarding = PassThrough.Forwarding(
+                base: asked.base, addsKey: gate.mayUseTables(asked),
+                isSandboxed: gate.portRole(request.connection) != .clients)
+            return passThrough.handle(request, forwarding)
         }
     }
 
@@ -169,19 +96,6 @@ extension Answer {
 }
 
 extension Response {
-    /// The response with the fields that show it to a page of a listed origin. Their lists of names are
-    /// appended to those that the backend sent.
-    fileprivate func sharing(_ fields: HTTPFields) -> Response {
-        var response = self
-        for field in fields {
-            let isList = field.name == .vary || field.name == .accessControlExposeHeaders
-            let sent = isList ? response.head.headerFields[field.name] : nil
-            response.head.headerFields[field.name] =
-                [sent, field.value].compactMap(\.self).joined(separator: ", ")
-        }
-        return response
-    }
-
     /// The response with further header fields, which replace fields of the same names.
     func adding(_ fields: HTTPFields) -> Response {
         var response = self

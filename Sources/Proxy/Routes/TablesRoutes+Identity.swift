@@ -165,7 +165,8 @@ extension TablesRoutes {
             let context = RequestContext(
                 call: call, answer: TablesAnswer(to: call).showing(table?.columns),
                 tenant: tenant, actor: actor,
-                headers: forwardedHeaders.pick(from: request.head.headerFields),
+                headers: forwardedHeaders.pick(
+                    from: request.head.headerFields, worker: blockingExecutor.worker),
                 fields: request.head.headerFields,
                 worker: blockingExecutor.worker)
             answer(context, request).send(reply)

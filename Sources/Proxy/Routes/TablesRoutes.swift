@@ -20,24 +20,25 @@ struct TablesRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard has passed.
-    /// - Parameter base: the path of the capability address, with which links in the answer begin.
-    func handle(
-        _ request: Request, _ actor: Actor = .client, base: String = ""
-    ) -> Answer {
-        if request.head.method == .options { return .now(options(request)) }
+    /// - Parameter asked: its address; links in the answer begin with the capability address.
+    func handle(_ request: Request, _ asked: AddressedRequest, _ actor: Actor) -> Answer {
+        let path = asked.tablePath ?? .failure(.unknownTable(String(request.path)))
+        if request.head.method == .options { return .now(options(request, path)) }
         var call: TableCall
         do {
-            call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
+            call = try TableCall.parse(request, path, defaultGeneration: defaultGeneration)
         } catch {
             let client = ClientFamily.detect(request, default: defaultGeneration)
             return .now(TablesAnswer(client: client).render(error: error))
         }
-        call.origin.tablePath = base + call.origin.tablePath
+        call.origin.tablePath = asked.base + call.origin.tablePath
         let answer = TablesAnswer(to: call)
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))
         }
-        if let field = forwardedHeaders.tooLong(in: request.head.headerFields) {
+        if let field = forwardedHeaders.tooLong(
+            in: request.head.headerFields, worker: request.connection.worker)
+        {
             return .now(
                 answer.render(
                     error: .badRequest(
@@ -62,7 +63,8 @@ struct TablesRoutes: Sendable {
                     call: call,
                     answer: form.showing(tenant.store.table(call.table, worker: worker)?.columns),
                     tenant: tenant, actor: actor,
-                    headers: forwardedHeaders.pick(from: request.head.headerFields),
+                    headers: forwardedHeaders.pick(
+                        from: request.head.headerFields, worker: worker),
                     fields: request.head.headerFields,
                     worker: worker),
                 request)
@@ -226,11 +228,13 @@ extension ItemID {
 // OPTIONS. The guard has answered the preflights of other origins before.
 extension TablesRoutes {
     /// Answers OPTIONS by the path and the client's generation, without store and backend: 200 with `Allow`.
-    func options(_ request: Request) -> Response {
+    private func options(
+        _ request: Request, _ path: Result<TablePath, TablesError>
+    ) -> Response {
         let client = ClientFamily.detect(request, default: defaultGeneration)
         let answer = TablesAnswer(client: client)
         do {
-            let path = try TablePath(request.path)
+            let path = try path.get()
             guard tables?.contains(path.table) ?? true else {
                 return answer.render(error: .unknownTable(path.table.text))
             }

@@ -2,13 +2,22 @@ public import HTTPMessage
 import HTTPTypes
 
 extension TableCall {
+    /// Parses a request on `/tables/…`, as ``parse(_:_:defaultGeneration:)`` does.
+    public static func parse(
+        _ request: Request, defaultGeneration: Generation
+    ) throws(TablesError) -> TableCall {
+        let path = TablePath.read(request.path) ?? .failure(.unknownTable(String(request.path)))
+        return try parse(request, path, defaultGeneration: defaultGeneration)
+    }
+
     /// Parses a request on `/tables/…`. The body of a read or delete is ignored, because SDKs send one.
     /// - Parameters:
     ///   - request: the request as received, with an undecoded target.
+    ///   - path: its path, which was read before.
     ///   - defaultGeneration: the generation of a request that shows none.
     /// - Throws: ``TablesError`` for an invalid request.
     public static func parse(
-        _ request: Request, defaultGeneration: Generation
+        _ request: Request, _ path: Result<TablePath, TablesError>, defaultGeneration: Generation
     ) throws(TablesError) -> TableCall {
         let fields = request.head.headerFields
         let parameters = try split(request.query)
@@ -16,7 +25,7 @@ extension TableCall {
         try checkVersion(fields, parameters)
         try checkNames(parameters, generation: client.generation)
         if fields[.methodOverride] != nil { throw .methodOverride }
-        let path = try TablePath(request.path)
+        let path = try path.get()
         // The first generation's servers do not know the field.
         let includeDeleted =
             client != .mobileServices && fields[.options]?.trimmed == "include:deleted"

@@ -61,10 +61,25 @@ public struct TablePath: Sendable, Hashable {
     }
 
     /// Parses `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash.
+    /// - Returns: nil for a path beside `/tables`, see ``isTables(_:)``; otherwise the path, or what is wrong
+    ///   with its encoding, shape, name or id.
+    public static func read(_ path: Substring) -> Result<TablePath, TablesError>? {
+        guard isTables(path) else { return nil }
+        do throws(TablesError) { return .success(try TablePath(belowTables: path)) } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The same as ``read(_:)``, for a path that must be a table's.
     /// - Throws: ``TablesError`` for an invalid encoding, shape, name or id.
     public init(_ path: Substring) throws(TablesError) {
+        guard let read = Self.read(path) else { throw .unknownTable(String(path)) }
+        self = try read.get()
+    }
+
+    private init(belowTables path: Substring) throws(TablesError) {
         let slash = UInt8(ascii: "/")
-        guard Self.isTables(path), let mark = path.utf8.dropFirst().firstIndex(of: slash) else {
+        guard let mark = path.utf8.dropFirst().firstIndex(of: slash) else {
             throw .unknownTable(String(path))
         }
         let name = path[path.utf8.index(after: mark)...]

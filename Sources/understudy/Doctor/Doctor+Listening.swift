@@ -76,7 +76,7 @@ extension Server {
         await server.stop()
     }
 
-    private struct RefusingHandler: HTTPHandler {
+    private struct RefusingHandler: HTTPHandler, RequestHandler {
         func admit(_ request: Request) -> Admission {
             .refuse(Response(status: .serviceUnavailable))
         }

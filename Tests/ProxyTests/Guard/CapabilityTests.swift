@@ -41,7 +41,9 @@ final class CapabilityTests: Sendable {
     }
 
     private func reason(_ gate: Guard, _ request: Request) -> Refusal.Reason? {
-        if case .refuse(let refusal, _) = gate.check(request) { return refusal.reason }
+        if case .refuse(let refusal, _) = gate.check(AddressedRequest(request)) {
+            return refusal.reason
+        }
         return nil
     }
 

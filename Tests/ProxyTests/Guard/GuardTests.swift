@@ -16,7 +16,7 @@ struct GuardTests {
 
     /// The reason of a request's refusal; nil if it passes.
     func reason(_ request: Request) -> Refusal.Reason? {
-        switch gate.check(request) {
+        switch gate.check(AddressedRequest(request)) {
         case .pass, .answer: nil
         case .refuse(let refusal, _): refusal.reason
         }
@@ -41,7 +41,7 @@ struct GuardTests {
     }
 
     @Test func `a missing Host is answered 421 with a sentence that names the option`() {
-        guard case .refuse(let refusal, _) = gate.check(.make(host: nil)) else {
+        guard case .refuse(let refusal, _) = gate.check(AddressedRequest(.make(host: nil))) else {
             Issue.record("it passed")
             return
         }
@@ -246,7 +246,10 @@ struct GuardTests {
             "Origin": "http://app.example", "Access-Control-Request-Method": "PATCH",
             "Access-Control-Request-Headers": "zumo-api-version", "Sec-Fetch-Site": "cross-site",
         ]
-        guard case .answer(let answer) = gate.check(.make("OPTIONS", "/tables/t/1", ask)) else {
+        guard
+            case .answer(let answer) = gate.check(
+                AddressedRequest(.make("OPTIONS", "/tables/t/1", ask)))
+        else {
             Issue.record("not answered")
             return
         }
@@ -342,7 +345,7 @@ struct GuardTests {
             rules: GuardRules(), access: gate.access, capabilities: gate.capabilities,
             dashboardPort: 8090)
         let request = Request.make(method, path, host: "127.0.0.1:\(port)", port: port)
-        switch apart.check(request) {
+        switch apart.check(AddressedRequest(request)) {
         case .pass: #expect(passes)
         case .refuse(let refusal, _): #expect(refusal.reason == .port && !passes)
         case .answer: Issue.record("it was answered")
@@ -350,7 +353,7 @@ struct GuardTests {
         let local = Request.make(method, path, localAddress: Connection.unixSocket, port: 0)
         #expect(apart.portRole(local.connection) == .shared)
         #expect(gate.portRole(request.connection) == .shared)
-        guard case .answer(let answer) = apart.check(.make("GET", "/-/")) else {
+        guard case .answer(let answer) = apart.check(AddressedRequest(.make("GET", "/-/"))) else {
             Issue.record("the dashboard's index is at the clients' port")
             return
         }

@@ -1,3 +1,4 @@
+import HTTPMessage
 import HTTPTypes
 import SyncCore
 import Testing
@@ -10,7 +11,9 @@ struct ClientRequestTimesTests {
     private func note(_ method: String, _ path: String, _ status: Int?, _ milliseconds: Int = 3) {
         guard let method = HTTPRequest.Method(method) else { return }
         times.note(
-            HTTPRequest(method: method, scheme: "http", authority: "a", path: path),
+            AddressedRequest(
+                Request(
+                    head: HTTPRequest(method: method, scheme: "http", authority: "a", path: path))),
             status: status, took: .milliseconds(milliseconds))
     }
 

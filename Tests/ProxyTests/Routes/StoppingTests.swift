@@ -12,7 +12,7 @@ import Testing
     /// Handles a request as a stopping server does, and waits until the handler tries to begin a change. It
     /// is refused, and nothing is answered.
     private func refuse(_ request: Request, _ test: TestApp) async {
-        guard case .later(let start) = test.graph.routes.handle(request) else {
+        guard case .later(let start) = test.graph.routes.read(request).handle(request) else {
             Issue.record("answered at once")
             return
         }
