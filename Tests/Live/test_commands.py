@@ -518,6 +518,7 @@ def test_manual_page_completions_units_and_alerts_are_installed(tree):
         "etc/understudy/understudy.conf",
         "usr/bin/understudy",
         "usr/share/doc/understudy/OPERATIONS.md",
+        "usr/share/doc/understudy/PROTOCOL.md",
         "usr/share/doc/understudy/SITE.md",
         "usr/share/doc/understudy/THIRD-PARTY-NOTICES.txt",
         "usr/share/doc/understudy/prometheus/understudy-node.rules.yml",

@@ -319,7 +319,7 @@ def test_a_copy_that_is_killed_goes_on(start, tmp_path):
 
 
 def test_columns_with_the_names_of_the_servers_own_are_kept_and_named(start, tmp_path):
-    """Columns that generation 1 leaves to users are the server's in generation 2 (decision 0184)."""
+    """Columns that generation 1 leaves to users are the server's in generation 2."""
     old = start.backend("--flavour", "1")
     del old.session.headers["ZUMO-API-VERSION"]
     own = {"text": "t", "version": 1, "createdAt": "2014-05-06"}

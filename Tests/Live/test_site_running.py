@@ -233,7 +233,7 @@ def test_an_older_node_beside_a_newer_schema_says_so_in_a_sentence(start, tmp_pa
 
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql"])
 def test_versions_count_from_the_start(start, tmp_path, files, storage, request):
-    """Whatever a restored backup has lost, its versions do not come again (decision 0181)."""
+    """Whatever a restored backup has lost, its versions do not come again."""
     more = ["--database", request.getfixturevalue("postgresql").url] if storage == "postgresql" else []
     numbers = []
     for life in range(2):
