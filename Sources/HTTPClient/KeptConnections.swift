@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Input that waits on such a connection cannot answer the next request, which was not sent yet. It is a
 /// second answer to an earlier request, or the connection's end. libcurl does not look for it, and would
-/// take it for the next answer (docs/decisions/0190). Only the loop's thread uses this type.
+/// take it for the next answer (docs/decisions/requests.md). Only the loop's thread uses this type.
 final class KeptConnections {
     /// The local port that each socket had when a transfer on it ended. libcurl does not say when it closes
     /// a socket, whose number may be another one's by now. So the port is compared before a socket is used.

@@ -5,7 +5,7 @@
 /// value at a NUL byte, takes a bare line feed for a line's end, and moves a folded field elsewhere. Each of
 /// these leaves a gap of another size between two texts, or behind the last one. So a head is whole when
 /// every text begins where the one before ended, and the last line ends where the head does. Only a colon or
-/// a NUL byte right before a bare line feed cannot be told from CR and LF (decision 0165).
+/// a NUL byte right before a bare line feed cannot be told from CR and LF (docs/decisions/requests.md).
 ///
 /// Addresses are numbers here: they are compared, and nothing is read from them.
 struct HeadLayout {

@@ -141,7 +141,7 @@ import Glibc
     ///
     /// A server that restarts shows the transactions that still waited for their standby when it ended. A
     /// standby that takes over does not have them, so they must be neither confirmed nor shown before
-    /// (decision 0186).
+    /// (docs/decisions/site.md).
     private func awaitStandby() throws(PostgreSQLError) {
         guard unsafe PQsendQuery(handle, Self.mark) == 1 else { throw lost() }
         do throws(PostgreSQLError) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPClient
 
-/// Input that waits on a kept connection is no answer to the next request (docs/decisions/0190).
+/// Input that waits on a kept connection is no answer to the next request (docs/decisions/requests.md).
 @Suite(.timeLimit(.minutes(1))) struct KeptConnectionTests {
     /// Answers each request with its first line. After the first answer of the first connection it waits for
     /// `release`, and sends `surplus` too.

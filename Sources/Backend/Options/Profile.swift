@@ -65,7 +65,8 @@ struct Profile: Sendable {
     var separatesUsers: Bool { flavour != .express }
 
     /// Whether a user's column has the name of the id or of a system column of the flavour. Its clients
-    /// neither see nor replace such a column, which came from a backend of another flavour (decision 0184).
+    /// neither see nor replace such a column, which came from a backend of another flavour
+    /// (docs/decisions/protocol.md).
     /// - Parameter idKind: the kind of the ids of its table.
     func hides(_ column: String, _ idKind: IDKind) -> Bool {
         if ExactName(lowercasing: column).text == "id" { return true }

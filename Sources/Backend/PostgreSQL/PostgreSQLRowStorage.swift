@@ -32,7 +32,7 @@ package final class PostgreSQLRowStorage: RowStorage {
     ///   - countsRows: whether versions count the writes of their row, as those of the captured servers do;
     ///     otherwise the database gives each of them once.
     ///   - start: now, where the database may be a restored backup: versions are counted from these
-    ///     milliseconds (decision 0181). Nil counts on from the last one.
+    ///     milliseconds (docs/decisions/site.md). Nil counts on from the last one.
     /// - Throws: an error whose description is a sentence.
     package convenience init(
         at url: String, schema: String = "understudy", countsRows: Bool = false,

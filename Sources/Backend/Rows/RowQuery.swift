@@ -37,7 +37,7 @@ package struct RowQuery: Sendable {
 struct RowFilter: Sendable {
     /// The condition that selects the rows a client may see, such as those of the user; nil for all
     /// rows. A storage evaluates the client's condition only for these rows, because the time that a
-    /// condition takes tells what is in a row (decision 0166).
+    /// condition takes tells what is in a row (docs/decisions/site.md).
     var scope: Expression?
     /// The client's condition; nil where all rows of the scope are meant.
     var condition: Expression?

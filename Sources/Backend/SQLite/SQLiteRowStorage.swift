@@ -22,7 +22,7 @@ package final class SQLiteRowStorage: RowStorage {
     /// - Parameters:
     ///   - path: its file; nil keeps everything in memory.
     ///   - start: now, where the database may be a restored backup: versions are counted from these
-    ///     milliseconds (decision 0181). Nil counts from 0.
+    ///     milliseconds (docs/decisions/site.md). Nil counts from 0.
     /// - Throws: SQLite's error when the file cannot be opened or is none of a backend.
     package convenience init(at path: String? = nil, startedAt start: Instant? = nil) throws {
         try self.init(at: path, listSteps: Limits.listSteps, startedAt: start)

@@ -1,7 +1,8 @@
 import SyncCore
 import TablesProtocol
 
-/// Which users of the present backend have the stores that began under another one (decision 0180).
+/// Which users of the present backend have the stores that began under another one
+/// (docs/decisions/identities.md).
 ///
 /// Another backend is another issuer of tokens, so there a person gets another identity. A store goes to such
 /// an identity by the operator's word alone, since another issuer may give the same id to another person.

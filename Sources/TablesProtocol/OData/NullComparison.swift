@@ -1,5 +1,4 @@
-/// The result of a comparison with null. See docs/decisions, "Filters follow the server of the client's
-/// generation".
+/// The result of a comparison with null. See docs/decisions/protocol.md.
 public enum NullComparison: Sendable, Hashable, CaseIterable {
     /// Neither true nor false, as in SQL: `text ne 'a'` does not match rows without `text`.
     case unknown

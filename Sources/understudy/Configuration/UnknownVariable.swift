@@ -3,7 +3,7 @@ import Proxy
 /// A variable of the environment that is named like one of Understudy's and is none: probably misspelt.
 ///
 /// It is a warning and no error, since others set such variables too. Kubernetes sets `UNDERSTUDY_PORT` for a
-/// service with the name understudy (decision 0148).
+/// service with the name understudy (docs/decisions/operator.md).
 struct UnknownVariable: Sendable, Hashable, CustomStringConvertible {
     let name: String
 

@@ -7,7 +7,7 @@ import Proxy
 ///
 /// So every file that it makes is the owner's, and a link that the owner has put there leads it to nothing
 /// that the owner could not change. It may still read what root may: systemd keeps the folders of its
-/// services below one that only root may enter (decision 0142).
+/// services below one that only root may enter (docs/decisions/operator.md).
 enum FolderOwner {
     /// Starts this program again, with the same arguments and environment (`HOME` too, so that it finds the
     /// same configuration file), as the user who owns a folder. Returns if this user is not root, or if the

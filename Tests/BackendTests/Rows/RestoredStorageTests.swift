@@ -22,7 +22,7 @@ struct KeptStorage: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// Versions after a restore (decision 0181), and tables whose ids are said to be of another kind.
+/// Versions after a restore (docs/decisions/site.md), and tables whose ids are said to be of another kind.
 @Suite struct RestoredStorageTests {
     /// The versions that writes get after a backup: of a changed row, of a row that was removed and comes
     /// again, and of a new one. What was before the backup is always the same.
