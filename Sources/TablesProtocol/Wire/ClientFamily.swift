@@ -102,6 +102,7 @@ extension ClientFamily {
         let others = parameters.filter {
             !Self.isAPIVersion($0) && !$0.name.lowercased().hasPrefix("x-zumo-")
         }
+        if others.count == parameters.count { return parameters }
         guard Self.detect(head, others, default: generation) != self else { return others }
         return parameters.filter { Self.isAPIVersion($0) || others.contains($0) }
     }
