@@ -156,3 +156,82 @@ struct RequestHead: Sendable {
     /// The client waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
 }
+
+/// The syntax of a Host field: a name or an IPv4 address, or an IPv6 address in brackets, and perhaps a port.
+///
+/// A name has letters, digits and `-._~`. RFC 3986 allows it more, which no name of a machine has, and which
+/// links and `Location` would repeat.
+enum HostSyntax {
+    /// Whether `host` is `name`, `name:port`, `[address]` or `[address]:port`.
+    static func isValid(_ host: String) -> Bool {
+        guard host.hasPrefix("[") else {
+            let end = host.firstIndex(of: ":") ?? host.endIndex
+            let name = host[..<end]
+            return !name.isEmpty && name.utf8.allSatisfy(PercentCoding.isUnreserved)
+                && isPort(host[end...])
+        }
+        guard let end = host.firstIndex(of: "]") else { return false }
+        let address = String(host[..<end].dropFirst())
+        return address.contains(":") && SocketAddress(host: address, port: 0) != nil
+            && isPort(host[end...].dropFirst())
+    }
+
+    /// Whether `text` is empty, or a colon and a port. The port may be empty (RFC 3986, 3.2.3).
+    private static func isPort(_ text: Substring) -> Bool {
+        guard let colon = text.first else { return true }
+        let digits = text.dropFirst()
+        guard colon == ":", digits.utf8.allSatisfy(isDigit) else { return false }
+        return digits.isEmpty || UInt16(digits) != nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
+
+/// Where the parts of a head stand in libmicrohttpd's memory: proof that they are the whole head.
+///
+/// libmicrohttpd 0.9.75 reads a head in one buffer and writes NUL bytes over what separates its texts. It
+/// does not say what it passed over: it ends a head at a line that begins with a colon or a NUL byte, a
+/// value at a NUL byte, takes a bare line feed for a line's end, and moves a folded field elsewhere. Each of
+/// these leaves a gap of another size between two texts, or behind the last one. So a head is whole when
+/// every text begins where the one before ended, and the last line ends where the head does. Only a colon or
+/// a NUL byte right before a bare line feed cannot be told from CR and LF (docs/decisions/requests.md).
+///
+/// Addresses are numbers here: they are compared, and nothing is read from them.
+struct HeadLayout {
+    /// A text of the head.
+    struct Text: Hashable {
+        let address: UInt
+        let byteCount: Int
+        /// The address behind its last byte.
+        var end: UInt { address &+ UInt(bitPattern: byteCount) }
+    }
+
+    private let start: UInt
+    /// Where the next line begins.
+    private var line: UInt
+    private var isContiguous: Bool
+    /// Whether the target ends right before the version. If not, a NUL byte has cut it.
+    let isTargetWhole: Bool
+
+    /// Begins with the texts of the request line, one blank between each two.
+    init(method: Text, target: Text, version: Text) {
+        start = method.address
+        line = version.end &+ Limits.lineEndBytes
+        isTargetWhole = target.end &+ 1 == version.address
+        isContiguous = isTargetWhole && method.end &+ 1 == target.address
+    }
+
+    /// Adds the next field, in wire order. Between the name and the value are the colon and any blanks.
+    mutating func add(name: Text, value: Text) {
+        if name.address != line || name.byteCount == 0 || value.address <= name.end {
+            isContiguous = false
+        }
+        line = value.end &+ Limits.lineEndBytes
+    }
+
+    /// Whether the texts are the whole head.
+    /// - Parameter headBytes: the size of the head, from its method to the end of its empty line.
+    func isWhole(headBytes: Int) -> Bool {
+        isContiguous && start &+ UInt(bitPattern: headBytes) == line &+ Limits.lineEndBytes
+    }
+}

@@ -135,3 +135,167 @@ extension TablesBackend {
         }
     }
 }
+
+/// A change of the storage that the operator should know of.
+public enum StorageNews: Sendable, Hashable {
+    /// It cannot answer; the reason is a sentence, which may name hosts.
+    case unavailable(reason: String)
+    /// It answers again.
+    case answers
+}
+
+/// Reports when a storage cannot answer, at most once in ``Limits/outageReportSeconds``, and when it answers
+/// again after such a report.
+final class StorageOutage: Sendable {
+    private struct State {
+        /// The time of the last report that the storage cannot answer.
+        var reportedAt: Duration?
+        var report: (@Sendable (StorageNews) -> Void)?
+    }
+
+    /// A report is made under the lock, so that reports come in the order of what they say.
+    private let state = Mutex(State())
+    /// True from the report of an outage to the report of its end. It changes under the lock; each
+    /// request reads it without the lock.
+    private let isReported = Atomic(false)
+    private let uptime: @Sendable () -> Duration
+
+    /// - Parameter uptime: the time since some moment; it only goes forward.
+    init(uptime: @escaping @Sendable () -> Duration) { self.uptime = uptime }
+
+    /// Receives the reports. It must call nothing here.
+    var report: (@Sendable (StorageNews) -> Void)? {
+        get { state.withLock { $0.report } }
+        set { state.withLock { $0.report = newValue } }
+    }
+
+    /// The storage could not answer.
+    func began(_ reason: String) {
+        let now = uptime()
+        state.withLock { state in
+            if let last = state.reportedAt, now - last < .seconds(Limits.outageReportSeconds) {
+                return
+            }
+            state.reportedAt = now
+            isReported.store(true, ordering: .relaxed)
+            state.report?(.unavailable(reason: reason))
+        }
+    }
+
+    /// The storage has answered.
+    func ended() {
+        guard isReported.load(ordering: .relaxed) else { return }
+        state.withLock { state in
+            guard isReported.exchange(false, ordering: .relaxed) else { return }
+            state.report?(.answers)
+        }
+    }
+}
+
+/// Counts the durations of requests on tables by table, verb and status, and the refused requests and
+/// tokens by reason.
+final class RequestMeter: Sendable {
+    /// The key of requests that are counted together.
+    struct Label: Sendable, Hashable, Comparable {
+        let table: String
+        let verb: String
+        let status: Int
+
+        static func < (left: Label, right: Label) -> Bool {
+            (left.table, left.verb, left.status) < (right.table, right.verb, right.status)
+        }
+    }
+
+    /// The requests of one label.
+    struct Times: Sendable, Hashable {
+        /// The numbers of requests that took at most each bound.
+        fileprivate(set) var counts = [Int](repeating: 0, count: RequestMeter.bounds.count)
+        /// The number of requests.
+        fileprivate(set) var count = 0
+        /// The sum of the durations, in seconds.
+        fileprivate(set) var seconds = 0.0
+
+        fileprivate mutating func add(_ seconds: Double) {
+            count += 1
+            self.seconds += seconds
+            for (place, bound) in RequestMeter.bounds.enumerated() where seconds <= bound {
+                counts[place] += 1
+            }
+        }
+    }
+
+    /// The bounds of the histogram, in seconds.
+    static let bounds = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+    ]
+
+    /// The table of requests whose table would be one too many.
+    static let otherTables = "(other)"
+
+    private struct State {
+        var times: [Label: Times] = [:]
+        var tables: Set<String> = []
+        var refusedTokens: [String: Int] = [:]
+        var rejectedRequests: [String: Int] = [:]
+    }
+    private let state = Mutex(State())
+
+    /// All that was counted since the start.
+    var all: [Label: Times] { state.withLock { $0.times } }
+
+    /// The numbers of refused tokens, by the reason's name.
+    var refusedTokens: [String: Int] { state.withLock { $0.refusedTokens } }
+
+    /// The numbers of requests that the server itself refused, by the reason's name.
+    var rejectedRequests: [String: Int] { state.withLock { $0.rejectedRequests } }
+
+    /// Counts a token that is not accepted.
+    func count(_ reason: TokenRefusal) {
+        state.withLock { $0.refusedTokens["\(reason)", default: 0] += 1 }
+    }
+
+    /// Counts a request that the server refused by itself.
+    func count(rejected reason: String) {
+        state.withLock { $0.rejectedRequests[reason, default: 0] += 1 }
+    }
+
+    /// Counts a request. Clients can invent names of tables, so at most ``Limits/meteredTables`` are kept,
+    /// each from its first read or write that succeeds. Refused requests add no name, nor do preflights,
+    /// which succeed for every name.
+    func add(_ call: Call, status: Int, seconds: Double) {
+        let name: TableName
+        let isOnItem: Bool
+        switch call.route {
+        case .table(let table): (name, isOnItem) = (table, false)
+        case .item(let table, _): (name, isOnItem) = (table, true)
+        case .faults, .effects, .other: return
+        }
+        let operation = TableOptions.Operation(call.method, onItem: isOnItem)
+        let verb = operation?.rawValue ?? "other"
+        state.withLock { state in
+            let isNamed =
+                status != HTTPResponse.Status.notFound.code
+                && (state.tables.contains(name.key)
+                    || operation != nil && status < 400
+                        && state.tables.count < Limits.meteredTables)
+            if isNamed { state.tables.insert(name.key) }
+            let table = isNamed ? name.key : Self.otherTables
+            state.times[Label(table: table, verb: verb, status: status), default: Times()]
+                .add(seconds)
+        }
+    }
+}
+
+/// The use of a storage's connections.
+package struct StorageLoad: Sendable, Hashable {
+    /// The most connections.
+    var limit: Int
+    /// The number of connections in use.
+    var inUse: Int
+    /// The number of requests that wait for a connection, or for a thread to use it.
+    var waiting: Int
+    /// The number of times that a connection was lent.
+    var calls: Int
+    /// The time that connections were lent, all together, in seconds.
+    var seconds: Double
+}

@@ -76,3 +76,10 @@ package struct RowList: Sendable, Hashable {
     /// The number of matching rows regardless of skip and limit; nil when it was not asked for.
     var count: Int?
 }
+
+extension SQLFragment {
+    /// Both conditions.
+    func and(_ other: SQLFragment) -> SQLFragment {
+        SQLFragment("\(text) AND (\(other.text))", arguments + other.arguments)
+    }
+}

@@ -122,3 +122,34 @@ package enum CallThreads: Sendable {
     /// request in their queue; it gives false when the queue is full, and then the request is not run.
     case ownThreads(@Sendable (@escaping @Sendable () -> Void) -> Bool)
 }
+
+/// A storage that cannot answer for now: the same request may succeed later.
+struct StorageUnavailable: Error, CustomStringConvertible {
+    /// Why, in a sentence.
+    let reason: String
+
+    var description: String { reason }
+}
+
+/// A list takes more than ``Limits/listSteps`` or ``Limits/listMilliseconds`` in SQLite, or more than
+/// ``Limits/postgreSQLListMilliseconds`` in PostgreSQL. The same list would again.
+struct TooMuchWork: Error, CustomStringConvertible {
+    /// The sentence for the client, with what it can do.
+    let description = """
+        This list needs more work than one may take. Ask for less at a time: fewer functions in the filter, \
+        or a range of updatedAt.
+        """
+}
+
+/// The database was made ready by a newer program.
+struct NewerSchema: Error, CustomStringConvertible {
+    let found: Int
+    let known: Int
+
+    var description: String {
+        """
+        The database has version \(found) of the schema, and this program knows \(known). \
+        Install the version that made it so, or a newer one.
+        """
+    }
+}

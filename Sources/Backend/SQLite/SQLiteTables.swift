@@ -76,3 +76,124 @@ enum SQLiteTables {
             ])
     }
 }
+
+/// The backend's own database; nothing but this folder reads it.
+enum SQLiteSchema {
+    /// The version of the schema, in `user_version`.
+    static let version = 1
+
+    /// Creates what is not there yet.
+    /// - Throws: ``NewerSchema`` where a newer program has been here; then nothing was changed.
+    static func create(_ connection: Connection) throws {
+        let found = Int(try connection.integer("PRAGMA user_version") ?? 0)
+        guard found <= version else { throw NewerSchema(found: found, known: version) }
+        try connection.run(script: "\(sql) PRAGMA user_version = \(version);")
+    }
+
+    /// Writes down a start. The numbers of starts never go back, though the clock may.
+    /// - Returns: the milliseconds of the latest start.
+    static func begin(_ connection: Connection, at start: Instant) throws -> Int64 {
+        let latest: [Int64] = try connection.column(
+            """
+            INSERT INTO starts (key, milliseconds) VALUES (1, ?)
+            ON CONFLICT (key) DO UPDATE SET milliseconds = max(milliseconds, excluded.milliseconds)
+            RETURNING milliseconds
+            """, [start.milliseconds])
+        return latest[0]
+    }
+
+    /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the
+    /// names `id` to `deleted` are those that compiled queries use, times in milliseconds, the exact
+    /// ticks beside them. `effects`: what each applied write did, never changed afterwards.
+    /// `logins`: the tokens that were handed out. `arrivals`: one for each item that came from another
+    /// backend, with the stamp that it had there, and with version and stamp as it was stored here.
+    /// `starts`: one line with the latest start.
+    private static let sql = """
+        CREATE TABLE IF NOT EXISTS tables (
+          key INTEGER PRIMARY KEY,
+          name TEXT NOT NULL COLLATE NOCASE UNIQUE,
+          soft_delete INTEGER NOT NULL,
+          id_kind TEXT NOT NULL,
+          needs_sign_in INTEGER NOT NULL,
+          declared_columns TEXT NOT NULL,
+          seen_columns TEXT NOT NULL DEFAULT '[]',
+          last_stamp INTEGER NOT NULL DEFAULT 0,
+          last_number INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS items (
+          position INTEGER PRIMARY KEY,
+          table_key INTEGER NOT NULL REFERENCES tables(key),
+          id TEXT NOT NULL,
+          columns TEXT NOT NULL,
+          created_at INTEGER NOT NULL,
+          created_ticks INTEGER NOT NULL,
+          stamp INTEGER NOT NULL,
+          stamp_ticks INTEGER NOT NULL,
+          revision INTEGER NOT NULL,
+          version TEXT NOT NULL,
+          deleted INTEGER NOT NULL,
+          UNIQUE (table_key, id)
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS items_by_stamp ON items (table_key, stamp, id);
+        CREATE TABLE IF NOT EXISTS effects (
+          number INTEGER PRIMARY KEY AUTOINCREMENT,
+          table_name TEXT NOT NULL,
+          item_id TEXT NOT NULL,
+          kind TEXT NOT NULL,
+          method TEXT NOT NULL,
+          idempotency_key TEXT,
+          at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS logins (
+          token TEXT PRIMARY KEY,
+          user_id TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS arrivals (
+          table_key INTEGER NOT NULL REFERENCES tables(key),
+          id TEXT NOT NULL,
+          origin_ticks INTEGER,
+          version TEXT NOT NULL,
+          stamp_ticks INTEGER NOT NULL,
+          PRIMARY KEY (table_key, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS starts (
+          key INTEGER PRIMARY KEY,
+          milliseconds INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS effects_by_item ON effects (table_name, item_id);
+        """
+}
+
+/// The indexes of a table whose items each belong to one user: by the user and the id, and by the user and
+/// the last change.
+enum OwnerIndexes {
+    /// The term that a query needs to use the indexes of a table.
+    ///
+    /// It means `table_key = N` in a form that SQLite does not treat as equal to it, so that no other query
+    /// uses them.
+    static func scope(_ key: Int64) -> SQLFragment { SQLFragment("+table_key = \(key)") }
+
+    /// Makes the indexes what the table needs.
+    /// - Parameter column: the column of the owner, as the table spells it; nil for no indexes.
+    static func keep(_ connection: Connection, _ key: Int64, column: String?) throws {
+        let terms = column.map { ["=\($0)"] }
+        try keep(connection, "items_of_users_\(key)", key, terms)
+        try keep(connection, "changes_of_users_\(key)", key, terms.map { $0 + ["+@updatedAt"] })
+    }
+
+    private static func keep(
+        _ connection: Connection, _ name: String, _ key: Int64, _ terms: [String]?
+    ) throws {
+        let shape = terms.flatMap { IndexShape(terms: $0) }
+        let wanted = shape.map { shape -> String in
+            let keys = SQLCompiler(ItemSQLSchema()).indexKeys(shape)
+            return "CREATE INDEX \(name) ON items(\(keys)) WHERE \(scope(key).text)"
+        }
+        let found = try connection.first(
+            "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?", [name]
+        ) { $0.text(0) }
+        if found == wanted { return }
+        if found != nil { try connection.run("DROP INDEX \(name)", keep: false) }
+        if let wanted { try connection.run(wanted, keep: false) }
+    }
+}

@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Synchronization
-import TablesProtocol
+package import TablesProtocol
 
 extension TablesBackend {
     /// Receives the text of each error that is answered with ``Refusal/failed``. The text may name hosts or
@@ -191,5 +191,143 @@ extension TablesBackend {
             let isGood = version.map { $0.hasPrefix("2.0") || $0.hasPrefix("3.0") } ?? false
             return isGood ? nil : Refusal(400, "Missing or invalid ZUMO-API-VERSION")
         }
+    }
+}
+
+// Custom APIs, which real backends have of their own making; the express flavour has none:
+//
+// | path | answer |
+// |---|---|
+// | `/api/echo` | the body as it came, with its content type; `X-Echo` says the rest of the request |
+// | `/api/size` | how many bytes the body had |
+// | `GET /api/bytes?count=N` | N bytes that count up from 0 to 250 and again, as they are taken |
+extension TablesBackend {
+    /// Answers a custom API; nil for everything else.
+    func customAnswer(_ call: Call) -> Response? {
+        if profile.hasOnlyListedTables { return nil }
+        return switch call.request.path {
+        case "/api/echo": echo(call)
+        case "/api/size":
+            json(.object([.init("bytes", .number(.init(Int64(call.request.body.count))))]))
+        case "/api/bytes" where call.method == .get: bytes(call)
+        default: nil
+        }
+    }
+
+    /// The longest body that a path takes, in bytes.
+    func bodyLimitBytes(_ request: Request) -> Int {
+        request.path.hasPrefix("/api/") ? Limits.customBodyBytes : Limits.bodyBytes
+    }
+
+    private func echo(_ call: Call) -> Response {
+        let head = call.request.head
+        let fields = head.headerFields.map { field in
+            JSONValue.array([.string(field.name.rawName), .string(field.value)])
+        }
+        let seen = JSONValue.object([
+            .init("method", .string(head.method.rawValue)),
+            .init("target", .string(head.path ?? "")), .init("fields", .array(fields)),
+        ])
+        var response = Response(
+            status: .ok,
+            headerFields: [
+                .contentType: call.field(.contentType) ?? "application/octet-stream"
+            ], body: call.request.body)
+        response.head.headerFields.set("X-Echo", seen.text)
+        return response
+    }
+
+    private func json(_ value: JSONValue) -> Response {
+        Response(
+            status: .ok, headerFields: [.contentType: "application/json"],
+            body: Array(value.text.utf8))
+    }
+
+    private func bytes(_ call: Call) -> Response {
+        let count = max(call.parameter("count").flatMap { Int($0) } ?? 0, 0)
+        let stream = ByteStream()
+        CountingBytes(stream, count: count).fill()
+        return Response(
+            head: HTTPResponse(
+                status: .ok,
+                headerFields: [
+                    .contentType: "application/octet-stream", .contentLength: String(count),
+                ]), stream: stream)
+    }
+}
+
+/// Writes bytes that count up into a stream, as fast as its reader takes them.
+private struct CountingBytes: Sendable {
+    let stream: ByteStream
+    let count: Int
+    private let next: Int
+
+    init(_ stream: ByteStream, count: Int, next: Int = 0) {
+        self.stream = stream
+        self.count = count
+        self.next = next
+    }
+
+    func fill() {
+        var next = next
+        while next < count {
+            let piece = (next..<min(next + 64 << 10, count)).map { UInt8($0 % 251) }
+            guard stream.write(piece) else {
+                // A cancelled stream refuses every piece, and would call back at once.
+                if stream.isCancelled { return }
+                let rest = CountingBytes(stream, count: count, next: next)
+                return stream.onWritable { rest.fill() }
+            }
+            next += piece.count
+        }
+        stream.finish()
+    }
+}
+
+/// Limits the requests that a backend takes in a second: a token bucket. It refuses a request before
+/// that costs anything, and says when to return, so that clients that were away together do not all
+/// return at once.
+///
+/// 1. Permits come at the rate. Unused ones are kept, at most those of ``Limits/budgetBurstMilliseconds``.
+/// 2. A request takes one permit.
+/// 3. A request without a permit is refused, and gets the next place in a line. Places are due one after the
+///    other, at ``Limits/returnShare`` of the rate, because a client that returns sends several requests.
+package struct RequestBudget: Sendable {
+    /// The answer to a request.
+    package enum Decision: Sendable, Hashable {
+        case accepted
+        /// 429, with these seconds as `Retry-After`, 1 or more.
+        case refused(retryAfterSeconds: Int)
+    }
+
+    private let perMillisecond: Double
+    private let burst: Double
+    private var permits: Double
+    private var last: Instant?
+    /// The time at which the last place in the line is due, in milliseconds.
+    private var lastPlace = 0.0
+
+    /// A budget of this many requests a second, with the permits of a whole burst.
+    package init(requestsPerSecond: Int) {
+        perMillisecond = Double(max(requestsPerSecond, 1)) / 1000
+        burst = max(perMillisecond * Limits.budgetBurstMilliseconds, 1)
+        permits = burst
+    }
+
+    /// Decides about one request. A clock that was set back gives no permits, and no client waits longer
+    /// than ``Limits/budgetWaitSeconds`` because of it.
+    package mutating func decide(now: Instant) -> Decision {
+        let elapsed = last.map { Double(max(now.milliseconds - $0.milliseconds, 0)) } ?? 0
+        last = now
+        permits = min(burst, permits + elapsed * perMillisecond)
+        if permits >= 1 {
+            permits -= 1
+            return .accepted
+        }
+        let wall = Double(now.milliseconds)
+        let longest = wall + Double(Limits.budgetWaitSeconds) * 1000
+        lastPlace = min(max(lastPlace, wall) + 1 / (perMillisecond * Limits.returnShare), longest)
+        let seconds = ((lastPlace - wall) / 1000).rounded(.up)
+        return .refused(retryAfterSeconds: max(Int(seconds), 1))
     }
 }

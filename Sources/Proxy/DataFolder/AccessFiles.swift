@@ -1,3 +1,4 @@
+import Crypto
 import TablesProtocol
 
 /// The file of the dashboard's sessions, so that browsers stay signed in over a restart.
@@ -64,5 +65,79 @@ struct CapabilityFile: Sendable {
                     ("madeAt", .time(capability.madeAt)))
             })
         try Files.write(file, Array(list.text.utf8))
+    }
+}
+
+/// A local HTML page that redirects a browser to a one-time link.
+///
+/// The browser is started with the page's path instead of the link, because every user of the machine can
+/// read the arguments of a process. The page is 0600 in the data folder, which is 0700. It is removed when
+/// its link was used or has expired, and when the process stops.
+package struct SignInPage: Sendable, Hashable {
+    /// The path of the page.
+    package let file: String
+    /// The link.
+    let url: String
+
+    private static let prefix = "open-"
+    private static let suffix = ".html"
+
+    /// The page in `folder` for a one-time link; nil if `url` is no such link.
+    package init?(_ folder: DataFolder, url: String) {
+        guard let value = url.split(separator: "#link=", maxSplits: 1).dropFirst().first else {
+            return nil
+        }
+        file = Self.file(folder, link: String(value))
+        self.url = url
+    }
+
+    /// Writes the page for this user alone.
+    package func write() throws(FileFailure) {
+        try Files.write(file, Array(text.utf8))
+    }
+
+    /// The HTML: an immediate redirect to the link, without a `Referer` for other servers.
+    var text: String {
+        let url = Self.escaped(url)
+        return """
+            <!doctype html>
+            <html lang="en"><head><meta charset="utf-8"><title>Understudy</title>
+            <meta name="referrer" content="no-referrer">
+            <meta http-equiv="refresh" content="0;url=\(url)"></head>
+            <body><p><a href="\(url)">Open the dashboard</a></p></body></html>
+
+            """
+    }
+
+    /// Removes the page of a link if it is there.
+    static func remove(_ folder: DataFolder, link: String) {
+        Files.remove(file(folder, link: link))
+    }
+
+    /// Removes every page of the folder.
+    package static func removeAll(_ folder: DataFolder) {
+        for name in Files.names(in: folder.path)
+        where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+            Files.remove("\(folder.path)/\(name)")
+        }
+    }
+
+    /// The path of a link's page. It has a digest of the link, since every user can read the arguments of a
+    /// process.
+    private static func file(_ folder: DataFolder, link: String) -> String {
+        "\(folder.path)/\(prefix)\(SHA256.hex(link).prefix(16))\(suffix)"
+    }
+
+    /// The text as the value of an HTML attribute.
+    private static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "&": "&amp;"
+            case "\"": "&quot;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: String(character)
+            }
+        }.joined()
     }
 }

@@ -145,3 +145,89 @@ struct OperatorAPI: Sendable {
         }
     }
 }
+
+// The process, for a support bundle.
+extension OperatorAPI {
+    /// `GET /process`: the settings that hold, the libraries, and the end of the log.
+    func processReport() -> Response {
+        .json(
+            .members(
+                ("version", .string(Version.text)), ("startedAt", .time(startedAt)),
+                (
+                    "libraries",
+                    .array(
+                        process.libraries.map { library in
+                            .members(
+                                ("name", .string(library.name)),
+                                ("version", .string(library.version)))
+                        })
+                ),
+                ("settings", .array(process.settings().map { Self.json($0) })),
+                ("log", .array(process.log().map { .string($0) }))))
+    }
+
+    private static func json(_ setting: ProcessReport.Setting) -> JSONValue {
+        .members(
+            ("name", .string(setting.name)),
+            ("values", .array(setting.values.map { .string($0) })),
+            ("origins", .array(setting.origins.map { .string($0) })))
+    }
+}
+
+/// The process of a running Understudy: the settings that hold, its libraries, and the end of its log. It is
+/// empty in a command that opens the stores without a server.
+package struct ProcessReport: Sendable {
+    /// A setting that does not have its default.
+    package struct Setting: Sendable, Hashable {
+        /// Its name, as the configuration file has it.
+        package let name: String
+        /// Its values without secrets.
+        package let values: [String]
+        /// The place of each value: a flag, a variable, or a file with its line.
+        package let origins: [String]
+
+        /// Makes a setting from its parts.
+        package init(name: String, values: [String], origins: [String]) {
+            self.name = name
+            self.values = values
+            self.origins = origins
+        }
+    }
+
+    /// A library with its version.
+    package struct Library: Sendable, Hashable {
+        /// Its name.
+        package let name: String
+        /// Its version, as the library itself gives it.
+        package let version: String
+
+        /// Makes a library from its parts.
+        package init(name: String, version: String) {
+            self.name = name
+            self.version = version
+        }
+    }
+
+    /// The settings that hold now.
+    let settings: @Sendable () -> [Setting]
+    /// The linked libraries.
+    let libraries: [Library]
+    /// The last lines of the log, the oldest first.
+    let log: @Sendable () -> [String]
+
+    /// - Parameters:
+    ///   - settings: those that hold now.
+    ///   - libraries: those that are linked.
+    ///   - log: the last lines of the log, the oldest first.
+    package init(
+        settings: @escaping @Sendable () -> [Setting], libraries: [Library],
+        log: @escaping @Sendable () -> [String]
+    ) {
+        self.settings = settings
+        self.libraries = libraries
+        self.log = log
+    }
+
+    /// No settings, no libraries, no log.
+    package static let none = ProcessReport(settings: { [] }, libraries: [], log: { [] })
+}

@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import Synchronization
 
 /// Operations on the files of the data folder. New files and folders are for their owner alone.
 ///
@@ -242,5 +243,111 @@ package enum Files {
         var status = stat()
         // lstat fills the struct that it is given, which lives until the call returns.
         return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
+    }
+}
+
+/// A failed system call on a file, or a file that is of another kind than expected.
+package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The action as a verb phrase, for example `create the folder /data`.
+    package let action: String
+    /// The `errno` of the call.
+    package let code: CInt
+    /// The system's text for the code, or what is wrong with the file.
+    package let reason: String
+
+    /// Makes a failure; by default with the current `errno`.
+    package init(_ action: String, code: CInt = errno) {
+        self.action = action
+        self.code = code
+        // The C string belongs to the C library and is copied at once.
+        reason = unsafe String(cString: strerror(code))
+    }
+
+    /// The failure to open a pipe, a socket, a device or a folder as a file. To read a pipe would block.
+    init(noRegularFile action: String) {
+        self.action = action
+        code = EINVAL
+        reason = "it is a pipe, a socket, a device or a folder, and has to be a regular file"
+    }
+
+    /// One sentence.
+    package var description: String { "Cannot \(action): \(reason)." }
+}
+
+/// An exclusive lock on a data folder, until ``release()`` or the end of the process.
+package struct FolderLock: Sendable {
+    /// The result of ``take(_:)``.
+    package enum Outcome: Sendable {
+        case held(FolderLock)
+        /// Another process has the lock.
+        case taken
+    }
+
+    /// The open file; the kernel releases the lock when it closes, also after a crash.
+    private let descriptor: CInt
+
+    /// Takes the lock of `file` without waiting.
+    package static func take(_ file: String) throws(FileFailure) -> Outcome {
+        // open keeps nothing of the path, which is lent for the call.
+        let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure("write \(file)") }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            return .held(FolderLock(descriptor: descriptor))
+        }
+        let code = errno
+        close(descriptor)
+        if code == EWOULDBLOCK { return .taken }
+        throw FileFailure("lock \(file)", code: code)
+    }
+
+    /// Releases the lock.
+    package func release() { close(descriptor) }
+}
+
+/// A value in memory with its file on disk. Changes during a write share the next write. Readers of the
+/// value never wait for the disk.
+final class SharedFile<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        /// The number of changes.
+        var edition = 0
+    }
+    private let state: Mutex<State>
+    /// The edition that is on disk. The lock is held while the file is written: one write at a time.
+    private let written = Mutex(0)
+    private let write: @Sendable (Value) -> FileFailure?
+
+    /// - Parameters:
+    ///   - value: the value that is on disk.
+    ///   - write: blocks until a value is on disk; returns the failure, or nil.
+    init(_ value: Value, write: @escaping @Sendable (Value) -> FileFailure?) {
+        state = Mutex(State(value: value))
+        self.write = write
+    }
+
+    /// The value as it is now.
+    func read<Result: Sendable>(_ body: (Value) -> Result) -> Result {
+        state.withLock { body($0.value) }
+    }
+
+    /// Changes the value in memory. ``save()`` writes it.
+    /// - Parameter body: returns false if it has changed nothing.
+    func change(_ body: (inout Value) -> Bool) {
+        state.withLock { state in
+            if body(&state.value) { state.edition += 1 }
+        }
+    }
+
+    /// Blocks until all earlier changes are on disk, written by this call or by another caller's.
+    /// - Throws: the failure of the write; the next call tries again.
+    func save() throws(FileFailure) {
+        let failure = written.withLock { written -> FileFailure? in
+            let (value, edition) = state.withLock { ($0.value, $0.edition) }
+            guard edition > written else { return nil }
+            if let failure = write(value) { return failure }
+            written = edition
+            return nil
+        }
+        if let failure { throw failure }
     }
 }

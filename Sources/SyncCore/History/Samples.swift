@@ -1,5 +1,5 @@
 import Storage
-import TablesProtocol
+public import TablesProtocol
 
 /// The minute samples, and the counters that they are taken from: `samples`, `ledger` and `failures`.
 struct SampleLog {
@@ -103,5 +103,156 @@ extension JSONList {
             guard parts.count == 2, let count = Int64(parts[1]), count >= 0 else { return nil }
             return (String(parts[0]), min(count, Int64(StoreLimits.largestSampledNumber)))
         }
+    }
+}
+
+/// The sync activity of a minute, or of a longer step of time.
+public struct Sample: Sendable, Hashable {
+    /// Whether and how the backend could be used.
+    public enum Reach: String, Sendable, Hashable, CaseIterable {
+        case online, degraded, offline, signedOut, portal, notTables
+        /// Nothing was asked of it yet.
+        case notAsked
+        /// A person has switched it off: the program works offline.
+        case switchedOff
+    }
+
+    /// Why a request for an operation did not end with success. `Schema2.sql` decides it.
+    public enum FailureCause: String, Sendable, Hashable, CaseIterable {
+        /// The backend's row has changed and a decision is needed.
+        case conflict
+        /// The backend refused the operation.
+        case refused
+        /// No complete answer came.
+        case noAnswer
+        /// The backend asks to sign in.
+        case signIn
+        /// The backend asks for a later request: 429, 502, 503, 504.
+        case unavailable
+        /// The backend failed: any other 5xx, and 408.
+        case serverError
+        /// Any other answer that decided nothing, such as a page that is not of a /tables backend.
+        case unusable
+    }
+
+    /// What the ledger and the counters of failures grew by.
+    public struct Growth: Sendable, Hashable {
+        /// Writes that were accepted.
+        public var accepted = 0
+        /// Operations that the backend applied.
+        public var applied = 0
+        /// Writes that were merged into others or had no effect.
+        public var collapsed = 0
+        /// Operations that were discarded.
+        public var discarded = 0
+        /// Requests for operations that did not end with success, by cause.
+        public var failures: [FailureCause: Int] = [:]
+
+        /// Nothing.
+        public init() {}
+
+        /// Adds what came in another time.
+        mutating func add(_ other: Growth) {
+            accepted += other.accepted
+            applied += other.applied
+            collapsed += other.collapsed
+            discarded += other.discarded
+            failures.merge(other.failures) { $0 + $1 }
+        }
+    }
+
+    /// When the minute or step began.
+    public var at: Instant
+    /// The number of open operations at its end.
+    public var depth: Int
+    /// The largest ``depth`` of its minutes.
+    public var largestDepth: Int
+    /// What the ledger grew by.
+    public var growth = Growth()
+    /// The number of requests that succeeded, those of pulls and probes too.
+    public var succeeded: Int
+    /// The number of requests that did not.
+    public var failed: Int
+    /// The mean time of an answer, in milliseconds; nil if there was none.
+    public var latencyMilliseconds: Int?
+    /// The times of the answers.
+    public var answers = AnswerTimes()
+    /// How long the backend was in which state, in milliseconds.
+    public var reach: [Reach: Int64] = [:]
+
+    /// Makes a sample.
+    public init(at: Instant, depth: Int, succeeded: Int, failed: Int, latencyMilliseconds: Int?) {
+        self.at = at
+        self.depth = depth
+        largestDepth = depth
+        self.succeeded = succeeded
+        self.failed = failed
+        self.latencyMilliseconds = latencyMilliseconds
+    }
+
+    /// Adds a later sample of the same step.
+    mutating func add(_ later: Sample) {
+        var mean = AnswerMean()
+        mean.add(self)
+        mean.add(later)
+        latencyMilliseconds = mean.milliseconds
+        depth = later.depth
+        largestDepth = max(largestDepth, later.largestDepth)
+        growth.add(later.growth)
+        succeeded += later.succeeded
+        failed += later.failed
+        answers.add(later.answers)
+        reach.merge(later.reach) { $0 + $1 }
+    }
+}
+
+/// The mean time of the answers of several samples. It divides once, at the end: a mean that is rounded down
+/// with each sample falls further with each of them.
+private struct AnswerMean {
+    // Not an integer: where a store's numbers are damaged, the product may be beyond the largest one.
+    private var time = 0.0
+    private var count = 0
+
+    mutating func add(_ sample: Sample) {
+        guard let mean = sample.latencyMilliseconds else { return }
+        // A sample of version 1 has no times of answers, only the numbers of requests.
+        let classed = sample.answers.count
+        let answers = max(classed > 0 ? classed : sample.succeeded + sample.failed, 1)
+        time += Double(mean) * Double(answers)
+        count += answers
+    }
+
+    var milliseconds: Int? { count > 0 ? Int(time / Double(count)) : nil }
+}
+
+extension [Sample] {
+    /// The samples added up to steps of time, which begin at whole multiples of their length since
+    /// 1970. Steps without a sample are left out.
+    /// - Parameter seconds: the length of a step.
+    func steps(of seconds: Int) -> [Sample] {
+        var steps: [Sample] = []
+        var mean = AnswerMean()
+        for var sample in self {
+            sample.at = sample.at.roundedDown(toSeconds: seconds)
+            if let last = steps.indices.last, steps[last].at == sample.at {
+                mean.add(sample)
+                steps[last].add(sample)
+                steps[last].latencyMilliseconds = mean.milliseconds
+            } else {
+                mean = AnswerMean()
+                mean.add(sample)
+                steps.append(sample)
+            }
+        }
+        return steps
+    }
+}
+
+extension Instant {
+    /// The last whole multiple of some seconds since 1970 that is not later.
+    func roundedDown(toSeconds seconds: Int) -> Instant {
+        let length = Int64(seconds) * 1000
+        let beyond = milliseconds % length
+        return Instant(milliseconds: milliseconds - (beyond < 0 ? beyond + length : beyond))
     }
 }

@@ -1,5 +1,6 @@
 import Storage
-import TablesProtocol
+import Synchronization
+public import TablesProtocol
 
 /// The outcome of building an index.
 enum IndexMaking {
@@ -183,6 +184,210 @@ struct TableIndexes {
                 id: row[0], columns: shape.words, queries: row[2],
                 seenAt: Instant(milliseconds: row[3]),
                 builtAt: (row[4] as Int64?).map { Instant(milliseconds: $0) })
+        }
+    }
+}
+
+/// An index that the operator has built for lists of one table.
+struct TableIndex: Sendable, Hashable {
+    /// The id of its row in `table_indexes`, and the number in its name.
+    let id: Int64
+    let shape: IndexShape
+
+    /// The index's name in SQLite.
+    static func name(_ id: Int64) -> String { "items_index_\(id)" }
+
+    /// The WHERE condition of a table's indexes, which a list must contain to use one.
+    ///
+    /// It means `table_id = N` in a form that SQLite does not treat as equal to it. So SQLite uses such an
+    /// index only for a list with this condition, and never sorts a million rows for it. An index contains
+    /// the rows of one table only.
+    static func scope(_ tableID: Int64) -> String { "+table_id = \(tableID)" }
+
+    /// The statement that creates an index.
+    static func making(_ id: Int64, _ shape: IndexShape, of table: TableRecord) -> String {
+        let keys = SQLCompiler(ItemSQLSchema(hasIntegerIDs: table.idKind == .integer))
+            .indexKeys(shape)
+        return "CREATE INDEX \(name(id)) ON items(\(keys)) WHERE \(scope(table.id))"
+    }
+
+    /// Reads `tables.indexes`.
+    static func list(_ text: String) -> [TableIndex] {
+        JSONList.lists(text).compactMap { parts in
+            guard let id = parts.first.flatMap({ Int64($0) }),
+                let shape = IndexShape(terms: Array(parts.dropFirst()))
+            else { return nil }
+            return TableIndex(id: id, shape: shape)
+        }
+    }
+}
+
+/// An index as the operator sees it: built, or suggested by lists.
+public struct IndexStatus: Sendable, Hashable {
+    /// The index's number.
+    public var id: Int64
+    /// The columns: those compared with one value, then those of the order.
+    public var columns: [String]
+    /// The number of costly lists that needed it recently.
+    public var queries: Int
+    /// When it was last needed or used, to the minute.
+    public var seenAt: Instant
+    /// When it was built; nil if it is only suggested.
+    public var builtAt: Instant?
+    /// How much of it is built, in percent; nil if it is not being built.
+    public var percent: Int?
+    /// Why the last build failed, in plain words.
+    public var problem: String?
+}
+
+/// The index that a person selects.
+public enum IndexChoice: Sendable, Hashable {
+    /// A suggested index, by its number.
+    case known(Int64)
+    /// The index that a query needs.
+    case query(TableQuery)
+}
+
+/// The outcome of a request to build an index.
+public enum IndexStart: Sendable, Hashable {
+    /// The build has started, under this number.
+    case started(Int64)
+    /// The index exists already, under this number.
+    case present(Int64)
+    /// Another index is being built.
+    case busy
+    case unknownTable
+    case unknownIndex
+    /// The table has ``StoreLimits/indexesPerTable`` indexes.
+    case tooMany
+    /// No index can serve the query, or the fixed indexes serve it.
+    case notServed
+}
+
+/// The index that is being built, its progress, and the errors of earlier builds. Kept in memory.
+final class IndexProgress: Sendable {
+    /// A snapshot.
+    struct Present: Sendable {
+        /// The index that is being built or about to be.
+        var index: Int64?
+        var percent = 0
+        /// Why indexes could not be built.
+        var problems: [Int64: String] = [:]
+
+        /// Copies the snapshot into the status of indexes.
+        func write(to indexes: inout [IndexStatus]) {
+            for place in indexes.indices where indexes[place].builtAt == nil {
+                indexes[place].percent = indexes[place].id == index ? percent : nil
+                indexes[place].problem = problems[indexes[place].id]
+            }
+        }
+    }
+
+    /// The SQLite steps that building an index takes for each row of the store.
+    private static let stepsPerRow = 13
+    private let statement = StatementProgress()
+    private let goal = Atomic<Int>(0)
+    private let state = Mutex(Present())
+
+    /// The present snapshot.
+    var present: Present {
+        var present = state.withLock { $0 }
+        present.percent = min(99, statement.steps * 100 / max(goal.load(ordering: .relaxed), 1))
+        return present
+    }
+
+    /// Reserves the build of an index; false while another one is being built.
+    func reserve(_ index: Int64) -> Bool {
+        state.withLock { state in
+            if state.index != nil { return false }
+            state.index = index
+            state.problems[index] = nil
+            statement.restart()
+            return true
+        }
+    }
+
+    /// Ends a build, with the reason of a failure.
+    func end(_ index: Int64, problem: String?) {
+        state.withLock { state in
+            state.index = nil
+            state.problems[index] = problem
+        }
+    }
+
+    /// Forgets the failure of an index that is dropped, because another one may get its number.
+    func forget(_ index: Int64) { state.withLock { $0.problems[index] = nil } }
+
+    /// Counts the steps of a build.
+    func whileMaking<T>(_ db: Connection, _ body: () throws -> T) throws -> T {
+        let rows = Int(try db.integer("SELECT coalesce(max(rowid), 0) FROM items") ?? 0)
+        goal.store(rows * Self.stepsPerRow, ordering: .relaxed)
+        return try statement.counting(db, body)
+    }
+}
+
+extension Store {
+    /// Stores what lists cost and which indexes they used, about once a minute. Writes nothing if there is
+    /// nothing new.
+    func noteCostlyLists() async throws(StoreError) {
+        guard let notes = costlyLists.take() else { return }
+        do {
+            try await write(inBudget: true) { try TableIndexes($0).add(notes) }
+        } catch {
+            // A full store suggests no index.
+            guard error.isFull else { throw error }
+        }
+    }
+
+    /// Starts to build an index. ``tables()`` reports the progress. Writers wait for the build, readers do
+    /// not.
+    public func startIndex(
+        _ name: TableName, _ choice: IndexChoice
+    ) async throws(StoreError) -> IndexStart {
+        let start = try await write { try TableIndexes($0).start(name, choice) }
+        guard case .started(let id) = start else { return start }
+        guard indexProgress.reserve(id) else { return .busy }
+        writer.write(inBudget: true) {
+            try self.build(id, $0)
+        } completion: { result in
+            self.indexProgress.end(id, problem: self.problem(result))
+        }
+        return start
+    }
+
+    /// Drops an index of a table.
+    /// - Returns: false if the table has no such index.
+    public func dropIndex(_ name: TableName, _ id: Int64) async throws(StoreError) -> Bool {
+        let isDropped = try await write { transaction in
+            guard let table = try transaction.tables.table(name) else { return false }
+            return try TableIndexes(transaction).drop(id, of: table.id)
+        }
+        if isDropped { indexProgress.forget(id) }
+        return isDropped
+    }
+
+    /// Builds one index, if enough of the disk budget stays free for other things.
+    private func build(_ id: Int64, _ transaction: Transaction) throws -> IndexMaking {
+        let making = try indexProgress.whileMaking(transaction.db) {
+            try TableIndexes(transaction).build(id)
+        }
+        let isRoomLeft = try writer.budget?.hasFreePart(
+            of: StoreLimits.budgetsFreeBesideIndexes, transaction.db)
+        guard isRoomLeft ?? true else { throw StorageError.full }
+        return making
+    }
+
+    /// Why an index was not built; nil if it was built, or was dropped meanwhile.
+    private func problem(_ result: Result<IndexMaking, StorageError>) -> String? {
+        switch result {
+        case .success(.made), .success(.unknown): nil
+        case .success(.tooMany):
+            "The table has \(StoreLimits.indexesPerTable) indexes already: drop one first."
+        case .failure(.full), .failure(.overBudget):
+            writer.budget == nil
+                ? "There is no room for it on the disk: make some, then build it again."
+                : "The store has no room for it: raise --disk-budget, then build it again."
+        case .failure(let error): StoreError(error).description
         }
     }
 }

@@ -1,4 +1,5 @@
-import TablesProtocol
+import Storage
+public import TablesProtocol
 
 /// What a row of the backend changed in the store.
 enum AppliedRow: Sendable, Hashable {
@@ -150,5 +151,220 @@ struct PulledRows {
                 || row.pending == nil && server.isDeleted
         }
         return theirs.changedNames(from: known).isEmpty
+    }
+}
+
+/// A row of the backend that is not in the store, because it cannot be applied.
+public struct SetAsideRow: Sendable, Hashable {
+    /// The row's id, if one can be read. It may be invalid for an item.
+    public var id: String?
+    /// The backend's text, at most ``SyncLimits/setAsideBytes`` bytes of it.
+    public var text: String
+    /// Why the row cannot be applied: one sentence.
+    public var reason: String
+    /// When it was first received.
+    public var since: Instant
+    /// When it was last received.
+    public var seenAt: Instant
+}
+
+/// The backend's rows that cannot be applied: `set_aside_rows`.
+struct SetAsideRows {
+    let transaction: Transaction
+
+    /// Sets a row aside, or updates the row if it is set aside already.
+    func keep(_ row: UnusableRow, of table: TableRecord) throws {
+        let limit = SyncLimits.setAsideTexts
+        let kept = try transaction.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM set_aside_rows WHERE table_id = ? LIMIT ?)",
+            [table.id, limit])
+        let text =
+            kept ?? 0 < limit
+            ? String(decoding: row.text.utf8.prefix(SyncLimits.setAsideBytes), as: UTF8.self) : ""
+        try transaction.run(
+            """
+            INSERT INTO set_aside_rows VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6)
+            ON CONFLICT DO UPDATE SET text = excluded.text, reason = excluded.reason,
+              seen_at = excluded.seen_at, asked_at = excluded.asked_at
+            """,
+            [table.id, Self.name(row), row.id, text, row.reason, transaction.now.milliseconds])
+    }
+
+    /// The number of rows of a table that are set aside.
+    func count(of tableID: Int64) throws -> Int {
+        Int(
+            try transaction.integer(
+                "SELECT count(*) FROM set_aside_rows WHERE table_id = ?", [tableID]) ?? 0)
+    }
+
+    /// Removes a row that is no longer set aside: it was applied, or the backend no longer has it.
+    func release(_ id: String, of table: TableRecord) throws {
+        try transaction.run(
+            "DELETE FROM set_aside_rows WHERE table_id = ? AND name = ?", [table.id, "id:\(id)"])
+    }
+
+    /// Removes the rows that a pull of the whole table, begun at `begun`, has not received.
+    func releaseUnseen(since begun: Instant, of table: TableRecord) throws {
+        try transaction.run(
+            "DELETE FROM set_aside_rows WHERE table_id = ? AND seen_at < ?",
+            [table.id, begun.milliseconds])
+    }
+
+    /// The ids to request again: rows that were neither received nor requested since `begun`, those
+    /// requested longest ago first.
+    func ids(of table: TableRecord, before begun: Instant, limit: Int) throws -> [String] {
+        try transaction.column(
+            """
+            SELECT id FROM set_aside_rows
+            WHERE table_id = ? AND id IS NOT NULL AND asked_at < ?
+            ORDER BY asked_at, name LIMIT ?
+            """, [table.id, begun.milliseconds, limit])
+    }
+
+    /// Records that a row was requested again.
+    func noteAsked(_ id: String, of table: TableRecord) throws {
+        try transaction.run(
+            "UPDATE set_aside_rows SET asked_at = ? WHERE table_id = ? AND name = ?",
+            [transaction.now.milliseconds, table.id, "id:\(id)"])
+    }
+
+    /// A page of the rows that are set aside, ordered by name.
+    func page(
+        of table: TableRecord, after name: String, limit: Int
+    ) throws -> [(name: String, row: SetAsideRow)] {
+        try transaction.all(
+            """
+            SELECT name, id, text, reason, since, seen_at FROM set_aside_rows
+            WHERE table_id = ? AND name > ? ORDER BY name LIMIT ?
+            """, [table.id, name, limit]
+        ) { row in
+            (
+                row[0],
+                SetAsideRow(
+                    id: row[1], text: row[2], reason: row[3], since: Instant(milliseconds: row[4]),
+                    seenAt: Instant(milliseconds: row[5]))
+            )
+        }
+    }
+
+    /// The key of a row in its table: its id, or a hash of its text (FNV-1a) if it has none.
+    private static func name(_ row: UnusableRow) -> String {
+        if let id = row.id { return "id:\(id)" }
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in row.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return "text:" + String(hash, radix: 16)
+    }
+}
+
+/// Removes items that a complete pull has not received.
+struct UnseenItems {
+    let transaction: Transaction
+    private var items: ItemTable { transaction.items }
+    private var tokens: PullTokens { transaction.tokens }
+
+    /// Removes unchanged items that a query returned before and that its complete pull has not received:
+    /// they left the query, or the backend no longer has them. Items that another query returned stay, and
+    /// all items of a table that is also pulled as a whole.
+    /// - Returns: how many were removed.
+    func removeFormerMembers(
+        _ seen: Set<ItemID>, _ token: PullToken, from table: TableRecord, asOf change: Int64
+    ) throws -> Int {
+        var removed = 0
+        for text in try tokens.cleanMembers(of: token, in: table, asOf: change) {
+            guard let id = id(text, in: table), !seen.contains(id) else { continue }
+            try tokens.removeMember(text, from: token)
+            if try tokens.isClaimed(text, in: table, besides: token) { continue }
+            if try items.remove(id, from: table, leavingTombstone: true) { removed += 1 }
+        }
+        return removed
+    }
+
+    private func id(_ text: String, in table: TableRecord) -> ItemID? {
+        table.idKind == .integer ? Int64(text).map { ItemID($0) } : try? ItemID(text)
+    }
+
+    /// Removes unchanged items that a pull of the whole table has not received, and leaves tombstones.
+    /// - Parameter only: the items that may be removed; nil for all.
+    /// - Returns: how many were removed.
+    func removeUnseen(
+        _ seen: Set<ItemID>, from table: TableRecord, asOf change: Int64, only: Set<ItemID>?
+    ) throws -> Int {
+        var removed = 0
+        for id in try list(seen, in: table, asOf: change) where only?.contains(id) ?? true {
+            if try items.remove(id, from: table, leavingTombstone: true) { removed += 1 }
+        }
+        return removed
+    }
+
+    /// The unchanged items that a pull of the table's copy has not received. Items that were pushed after
+    /// the pull began are left out, because they may be newer than its pages. Of a table that is copied in
+    /// part, so are items that a query of the developer's returned.
+    func list(
+        _ seen: Set<ItemID>, in table: TableRecord, asOf change: Int64
+    ) throws -> [ItemID] {
+        let local: [String] = try transaction.column(
+            """
+            SELECT id FROM items
+            WHERE table_id = ? AND deleted = 0 AND pending IS NULL AND settled_at <= ?
+            """, [table.id, change])
+        let unseen = local.compactMap { id($0, in: table) }.filter { !seen.contains($0) }
+        if table.part == nil { return unseen }
+        let claimed = try tokens.members(of: table)
+        return unseen.filter { !claimed.contains($0.text) }
+    }
+}
+
+/// The number of rows that a table's pulls request in a page. Pure.
+///
+/// 1. A page that the backend cuts short costs nothing, so it changes nothing.
+/// 2. Only a refusal makes pages smaller: the size that it names or that was accepted before, or one that every
+///    server accepts.
+/// 3. A smaller size doubles at each further pull. A size that is refused again is left alone for some pulls,
+///    so that a backend whose limit was raised is soon asked for whole pages.
+struct RequestedRows: Sendable, Hashable {
+    /// The number of rows to request now.
+    private(set) var rows: Int
+    /// The most rows by the settings.
+    private let most: Int
+    /// The size that an earlier pull ended with after a refusal; nil if none was refused.
+    private let accepted: Int?
+    /// The number of pulls before a larger size than the accepted one is requested.
+    private let pullsToWait: Int
+    /// The size at the beginning of the pull.
+    private let first: Int
+    private var wasRefused = false
+    /// Whether a smaller size is requested after a refusal, and no page came yet.
+    private var isUntested = false
+
+    /// Starts a pull, with what ``next`` said at the end of the one before.
+    init(most: Int, accepted: Int? = nil, pullsToWait: Int = 0) {
+        (self.most, self.accepted, self.pullsToWait) = (most, accepted, pullsToWait)
+        first = accepted.map { min(pullsToWait > 0 ? $0 : 2 * $0, most) } ?? most
+        rows = first
+    }
+
+    /// Requests smaller pages after a refusal.
+    /// - Parameter named: the size that the refusal suggests. The accepted one is taken if it is larger.
+    /// - Returns: whether the size is smaller than before.
+    mutating func reduce(to named: Int) -> Bool {
+        let smaller = max(named, accepted.flatMap { $0 < rows ? $0 : nil } ?? 0)
+        guard smaller < rows else { return false }
+        (rows, wasRefused, isUntested) = (smaller, true, true)
+        return true
+    }
+
+    /// Takes note of a page: its size is accepted.
+    mutating func accept() { isUntested = false }
+
+    /// Returns to the size at the beginning if a smaller one was refused too: the size was not the reason.
+    mutating func undoUntested() {
+        if isUntested { (rows, wasRefused, isUntested) = (first, false, false) }
+    }
+
+    /// What the next pull starts with.
+    var next: (accepted: Int?, pullsToWait: Int) {
+        if wasRefused { return (rows, SyncLimits.pullsBeforeLargerPages) }
+        guard rows < most else { return (nil, 0) }
+        return (rows, rows == accepted ? max(pullsToWait - 1, 0) : 0)
     }
 }

@@ -1,3 +1,6 @@
+import Synchronization
+import TablesProtocol
+
 /// Why a push ended before everything due was tried.
 enum PushStop: Sendable, Hashable {
     /// The backend cannot be used now.
@@ -145,4 +148,166 @@ struct PushedOperation: Sendable {
     /// was none.
     var linkFailure: Prover.Failure?
     var stop: PushStop?
+}
+
+/// Limits how many requests of a push are in flight. Slots are given first come, first served; none are
+/// given while closed.
+///
+/// More operations are pushed at once than there are slots, so that the next ones are already marked in
+/// flight when a request ends. An operation that gets no slot has sent nothing.
+final class RequestSlots: Sendable {
+    private struct State {
+        var free: Int
+        var isOpen = true
+        /// Whether a slot was released while no operation waited for it.
+        var wasIdle = false
+        /// In order of arrival; at most one for each operation in flight.
+        var waiting: [CheckedContinuation<Bool, Never>] = []
+    }
+    private let state: Mutex<State>
+
+    init(count: Int) { state = Mutex(State(free: max(1, count))) }
+
+    /// Whether slots are given.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Waits for a slot.
+    /// - Returns: true with a slot, which ``release()`` gives back; false while closed.
+    func acquire() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let answer: Bool? = state.withLock { state in
+                guard state.isOpen else { return false }
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return nil
+                }
+                state.free -= 1
+                return true
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// Gives a slot back, to the operation that has waited longest.
+    func release() {
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            state.wasIdle = true
+            return nil
+        }
+        next?.resume(returning: true)
+    }
+
+    /// Whether a slot was released while no operation waited, since the last call.
+    func takeIdleFlag() -> Bool {
+        state.withLock { state in
+            defer { state.wasIdle = false }
+            return state.wasIdle
+        }
+    }
+
+    /// Refuses every waiting and every new operation until ``open()``.
+    func close() {
+        let refused = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOpen = false
+            return state.waiting
+        }
+        for continuation in refused { continuation.resume(returning: false) }
+    }
+
+    /// Gives slots again.
+    func open() { state.withLock { $0.isOpen = true } }
+}
+
+/// Asks a pass to end after the request in flight. The answer to that request is still committed.
+final class CancelFlag: Sendable {
+    private let flag = Mutex(false)
+
+    /// Whether the pass has to end.
+    var isSet: Bool { flag.withLock { $0 } }
+
+    /// Ends the pass at its next step.
+    func set() { flag.withLock { $0 = true } }
+}
+
+/// The tables that the backend fails for, as one push sees them.
+///
+/// Nothing of such a table is sent while its wait lasts. After it, one operation at a time is tried until
+/// the backend has taken one: of thousands that wait, each wait costs one request.
+final class TableGates: Sendable {
+    private enum Gate {
+        /// Its wait is over; `isInFlight`: an operation is being tried.
+        case trying(isInFlight: Bool)
+        /// It waits; until when is not known before the failure is committed.
+        case closed(until: Instant?)
+    }
+    /// By the tables' numbers; the other tables are open.
+    private let gates: Mutex<[Int64: Gate]>
+
+    init(_ waits: [Int64: TableWait], now: Instant) {
+        gates = Mutex(
+            waits.mapValues {
+                $0.until > now ? .closed(until: $0.until) : .trying(isInFlight: false)
+            })
+    }
+
+    /// Whether an operation of the table may be started now. One that is tried counts as started.
+    func admit(_ table: Int64) -> Bool {
+        gates.withLock { gates in
+            switch gates[table] {
+            case nil: return true
+            case .closed, .trying(isInFlight: true): return false
+            case .trying(isInFlight: false):
+                gates[table] = .trying(isInFlight: true)
+                return true
+            }
+        }
+    }
+
+    /// Whether the table has failed, so that nothing more of it is sent.
+    func isClosed(_ table: Int64) -> Bool {
+        gates.withLock { if case .closed = $0[table] { true } else { false } }
+    }
+
+    /// Whether the table failed before and no success is known since.
+    func hasFailed(_ table: Int64) -> Bool { gates.withLock { $0[table] != nil } }
+
+    /// Closes a table after a failure.
+    func close(_ table: Int64, until: Instant? = nil) {
+        gates.withLock { $0[table] = .closed(until: until) }
+    }
+
+    /// Opens a table, because the backend has answered a write to it.
+    func open(_ table: Int64) { gates.withLock { $0[table] = nil } }
+
+    /// Records that an operation has ended, so that the next one of its table may be tried.
+    func end(_ table: Int64) {
+        gates.withLock { gates in
+            if case .trying = gates[table] { gates[table] = .trying(isInFlight: false) }
+        }
+    }
+
+    /// The tables of which an operation is being tried.
+    var tried: Set<Int64> {
+        gates.withLock { gates in
+            let tried = gates.filter { _, gate in
+                if case .trying(isInFlight: true) = gate { true } else { false }
+            }
+            return Set(tried.keys)
+        }
+    }
+
+    /// Begins to try the tables whose waits are over.
+    /// - Returns: whether there is one.
+    func retry(now: Instant) -> Bool {
+        gates.withLock { gates in
+            let over = gates.filter { _, gate in
+                if case .closed(let until?) = gate { until <= now } else { false }
+            }
+            for table in over.keys { gates[table] = .trying(isInFlight: false) }
+            return !over.isEmpty
+        }
+    }
 }

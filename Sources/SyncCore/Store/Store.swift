@@ -141,3 +141,180 @@ extension Store {
         try Self.value(await reader.read { [work] in try body(work.transaction($0)) })
     }
 }
+
+/// One page of a list.
+public struct Page<Element: Sendable>: Sendable {
+    /// The elements.
+    public var items: [Element]
+    /// What to pass as `after` for the next page; nil at the end. Opaque.
+    public var next: String?
+    /// How many match in all.
+    public var total: Int
+
+    /// Makes a page.
+    public init(items: [Element], next: String?, total: Int) {
+        self.items = items
+        self.next = next
+        self.total = total
+    }
+}
+
+/// The opaque text that names a place in a list: the number of its last element.
+public enum Cursor {
+    /// Whether a text is one.
+    public static func isCursor(_ text: String) -> Bool { number(text) != nil }
+
+    /// The text for the elements after this one.
+    static func text(_ number: Int64) -> String { "c" + String(number, radix: 36) }
+
+    /// The number in a text; nil for anything that ``text(_:)`` did not make.
+    static func number(_ text: String) -> Int64? {
+        guard text.first == "c", let number = Int64(text.dropFirst(), radix: 36),
+            self.text(number) == text
+        else { return nil }
+        return number
+    }
+}
+
+// The operator's lists. `after` is the `next` of the page before; see ``Cursor/isCursor(_:)``.
+extension Store {
+    /// A page of operations. In the order of the queue: after a cursor, after the first `skip` from there,
+    /// or both. In another order after the first `skip`; it has no cursor.
+    public func operations(
+        _ filter: OperationFilter, sorted order: OperationOrder = .queue, after: String? = nil,
+        skip: Int = 0, limit: Int
+    ) async throws(StoreError) -> Page<OperationSummary> {
+        try await search { transaction in
+            let page = try OperationLists(transaction: transaction).page(
+                filter, sorted: order, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
+                limit: Self.bounded(limit))
+            return Page(
+                items: page.items.map { $0.summary(identity: transaction.identity) },
+                next: page.next, total: page.total)
+        }
+    }
+
+    /// What matches, by state, status and cause: "37 fail for one reason". The most frequent come first;
+    /// `total` counts all groups.
+    public func operationGroups(
+        _ filter: OperationFilter, limit: Int
+    ) async throws(StoreError) -> Page<OperationGroup> {
+        try await search {
+            try OperationLists(transaction: $0).groups(filter, limit: Self.bounded(limit))
+        }
+    }
+
+    /// One operation with all its attempts.
+    public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
+        try await read { transaction in
+            try transaction.queue.operation(id: id).map {
+                try OperationLists(transaction: transaction).detail($0)
+            }
+        }
+    }
+
+    /// A page of conflicts, oldest first.
+    public func conflicts(
+        after: String?, limit: Int
+    ) async throws(StoreError) -> Page<ConflictDetail> {
+        try await read {
+            try ConflictList(transaction: $0).page(
+                after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
+        }
+    }
+
+    /// One conflict; nil when the operation is in none.
+    public func conflict(_ id: OperationID) async throws(StoreError) -> ConflictDetail? {
+        try await read { transaction in
+            try transaction.queue.operation(id: id).flatMap {
+                try ConflictList(transaction: transaction).detail($0)
+            }
+        }
+    }
+
+    /// A page of the rows of a table that are not here, since they cannot be taken; nil when there is no
+    /// such table.
+    public func setAsideRows(
+        of name: TableName, after: String?, limit: Int
+    ) async throws(StoreError) -> Page<SetAsideRow>? {
+        try await read { transaction in
+            guard let table = try transaction.tables.table(name) else { return nil }
+            let limit = Self.bounded(limit)
+            let rows = try transaction.setAsideRows.page(
+                of: table, after: after ?? "", limit: limit)
+            return Page(
+                items: rows.map(\.row), next: rows.count == limit ? rows.last?.name : nil,
+                total: try transaction.setAsideRows.count(of: table.id))
+        }
+    }
+
+    /// A page of history, latest first.
+    /// - Parameter text: what the entries contain; nil or empty for all of them.
+    public func history(
+        containing text: String? = nil, after: String?, limit: Int
+    ) async throws(StoreError) -> Page<HistoryEntry> {
+        let (before, limit) = (after.flatMap(Cursor.number) ?? .max, Self.bounded(limit))
+        guard let text, !text.isEmpty else {
+            return try await read { try $0.history.page(before: before, limit: limit) }
+        }
+        return try await search { try $0.history.search(text, before: before, limit: limit) }
+    }
+
+    /// A page of runs, latest first.
+    public func runs(after: String?, limit: Int) async throws(StoreError) -> Page<Run> {
+        try await read { transaction in
+            let limit = Self.bounded(limit)
+            let found = try transaction.runs.page(
+                before: after.flatMap(Cursor.number) ?? .max, limit: limit + 1)
+            let page = found.prefix(limit)
+            let total = try transaction.integer("SELECT count(*) FROM runs") ?? 0
+            return Page(
+                items: page.map(\.run),
+                next: found.count > limit ? page.last.map { Cursor.text($0.seq) } : nil,
+                total: Int(total))
+        }
+    }
+
+    /// One run.
+    public func run(_ id: String) async throws(StoreError) -> Run? {
+        try await read { try $0.runs.run(id: id) }
+    }
+
+    /// The account of every accepted write.
+    public func ledger() async throws(StoreError) -> Ledger {
+        try await read { try $0.ledger.read() }
+    }
+
+    /// Every table, by name.
+    public func tables() async throws(StoreError) -> [TableStatus] {
+        // Looked at before the rows: what ends in between is seen as made.
+        let progress = indexProgress.present
+        var tables = try await read { try TableStatuses(transaction: $0).all() }
+        for table in tables.indices { progress.write(to: &tables[table].indexes) }
+        return tables
+    }
+
+    /// The events after one, or the word that it is too old.
+    public func events(after id: Int64, limit: Int) async throws(StoreError) -> EventBatch {
+        try await read { try $0.events.after(after: id, limit: Self.bounded(limit)) }
+    }
+
+    private static func bounded(_ limit: Int) -> Int {
+        min(max(limit, 1), StoreLimits.operatorPage)
+    }
+}
+
+/// The pattern with which LIKE finds a text anywhere in a value. LIKE compares ASCII letters in any case. It
+/// searches a long JSON text four times as fast as `instr(lower(…))`.
+enum LikePattern {
+    /// The pattern for a text, of which the first ``StoreLimits/searchCharacters`` count. Used with
+    /// `ESCAPE '\'`.
+    static func containing(_ text: String) -> String {
+        var pattern = "%"
+        for character in text.prefix(StoreLimits.searchCharacters) {
+            if "%_\\".contains(character) { pattern.append("\\") }
+            pattern.append(character)
+        }
+        return pattern + "%"
+    }
+}

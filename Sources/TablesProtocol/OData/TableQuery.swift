@@ -152,3 +152,226 @@ extension Expression {
         return Self.joined(.and, [self, other]) ?? self
     }
 }
+
+/// The options of a list.
+enum QueryOption: String, CaseIterable {
+    case filter = "$filter"
+    case orderBy = "$orderby"
+    case top = "$top"
+    case skip = "$skip"
+    case select = "$select"
+    case inlineCount = "$inlinecount"
+    case count = "$count"
+    case includeDeleted = "__includedeleted"
+    case systemProperties = "__systemproperties"
+    /// Understudy's own option, in its next links.
+    case after = "__after"
+    /// As ``after``: the query by which the backend goes on.
+    case next = "__next"
+
+    /// The option of a parameter's name on a server of a generation.
+    ///
+    /// Names with two underscores match in any case. Generations 1 and 2 accept `$…` in lower case only and
+    /// have no `$count`. The OData library of generation 3 accepts any case, and names without `$`.
+    init?(name: String, generation: Generation) {
+        let lower = name.lowercased()
+        if lower.hasPrefix("__") {
+            self.init(rawValue: lower)
+            return
+        }
+        switch generation {
+        case .mobileServices, .mobileApps:
+            self.init(rawValue: name)
+            if self == .count { return nil }
+        case .datasync:
+            self.init(rawValue: lower.hasPrefix("$") ? lower : "$" + lower)
+        }
+    }
+}
+
+extension TableQuery {
+    /// Parses the options of a list as a server of the generation would.
+    ///
+    /// Of several parameters with one name the first counts. Unknown names are ignored, because they are
+    /// the application's own. In generation 3, unsupported options that would change the rows are refused.
+    ///
+    /// - Throws: ``ODataError``, which is answered with status 400.
+    public static func parse(
+        _ parameters: [QueryParameter], generation: Generation
+    ) throws(ODataError) -> TableQuery {
+        var query = TableQuery(nulls: NullComparison(generation))
+        var seen: [QueryOption] = []
+        for parameter in parameters {
+            guard let option = QueryOption(name: parameter.name, generation: generation) else {
+                try refuseUnsupported(parameter.name, generation)
+                continue
+            }
+            if seen.contains(option) { continue }
+            seen.append(option)
+            try query.take(option, parameter, generation)
+        }
+        return query
+    }
+
+    /// Options of OData v4 that would change the rows or values.
+    private static let unsupported: Set = [
+        "$search", "$apply", "$compute", "$skiptoken", "$deltatoken",
+    ]
+
+    private static func refuseUnsupported(
+        _ name: String, _ generation: Generation
+    ) throws(ODataError) {
+        guard generation == .datasync, unsupported.contains(name.lowercased()) else { return }
+        throw ODataError(
+            option: name, reason: "The option '\(name)' is not supported", position: 0)
+    }
+
+    private mutating func take(
+        _ option: QueryOption, _ parameter: QueryParameter, _ generation: Generation
+    ) throws(ODataError) {
+        let name = parameter.name
+        let value = parameter.value
+        switch option {
+        case .filter:
+            guard value.contains(where: { !$0.isWhitespace }) else { return }
+            filter = try Expression(parsing: value, generation: generation, option: name)
+        case .orderBy:
+            orderBy = try Ordering.parse(value, generation: generation, option: name)
+        case .select:
+            select = try Self.columns(value, generation, option: name)
+        case .top:
+            top = try Self.top(value, generation, option: name)
+        case .skip:
+            skip = try Self.skip(value, generation, option: name)
+        case .inlineCount:
+            count = value == "allpages"
+            if !count, value != "none", generation == .mobileServices {
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be 'allpages' or 'none'",
+                    position: 0)
+            }
+        case .count:
+            switch value.lowercased() {
+            case "true": count = true
+            case "false": count = false
+            default:
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be 'true' or 'false'",
+                    position: 0)
+            }
+        case .includeDeleted:
+            includeDeleted = value.lowercased() == "true"
+        case .after:
+            guard let instant = Instant(parsing: value) else {
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be a date", position: 0)
+            }
+            after = instant
+        case .next:
+            guard !value.isEmpty,
+                value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
+            else {
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be a query", position: 0)
+            }
+            next = value
+        case .systemProperties:
+            break
+        }
+    }
+
+    /// `$select`; nil for all columns, also for an empty value and `*`.
+    private static func columns(
+        _ value: String, _ generation: Generation, option: String
+    ) throws(ODataError) -> [Expression.Column]? {
+        guard value.utf8.count <= Limits.optionBytes else {
+            throw ODataError(
+                option: option, reason: "The value is longer than \(Limits.optionBytes) bytes",
+                position: Limits.optionBytes)
+        }
+        var columns: [Expression.Column] = []
+        var position = 0
+        for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let name = String(
+                part.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            let path = name.split(separator: "/").map(String.init)
+            if path.isEmpty {
+                if value.allSatisfy({ $0 == " " }) { return nil }
+                throw ODataError(
+                    option: option, reason: "Expected the name of a column", position: position)
+            }
+            if path == ["*"] { return nil }
+            let column = Expression.Column(path: path, in: generation)
+            if !columns.contains(column) { columns.append(column) }
+            position += part.utf8.count + 1
+        }
+        return columns
+    }
+
+    /// `$top`, however large: an answer has as many rows as a page, and a link to the rest. Servers of
+    /// generation 2 ignore a value that is not a number.
+    private static func top(
+        _ value: String, _ generation: Generation, option: String
+    ) throws(ODataError) -> Int? {
+        guard let number = wholeNumber(value) else {
+            if generation == .mobileApps { return nil }
+            throw notANumber(option)
+        }
+        guard number >= 0 else { throw negative(option) }
+        return number
+    }
+
+    /// `$skip`. Servers of generation 2 ignore a value that is negative or not a number.
+    private static func skip(
+        _ value: String, _ generation: Generation, option: String
+    ) throws(ODataError) -> Int {
+        let number = wholeNumber(value)
+        if let number, number >= 0 { return number }
+        if generation == .mobileApps { return 0 }
+        throw number == nil ? notANumber(option) : negative(option)
+    }
+
+    /// An integer; one that is too large becomes the largest.
+    private static func wholeNumber(_ value: String) -> Int? {
+        if let number = Int(value) { return number }
+        let digits =
+            value.utf8.first == UInt8(ascii: "-") ? value.utf8.dropFirst() : value.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy(Lexer.isDigit) else { return nil }
+        return digits.count < value.utf8.count ? .min : .max
+    }
+
+    private static func notANumber(_ option: String) -> ODataError {
+        ODataError(
+            option: option, reason: "The value specified for '\(option)' must be a number",
+            position: 0)
+    }
+
+    private static func negative(_ option: String) -> ODataError {
+        ODataError(
+            option: option, reason: "The value specified for '\(option)' must not be negative",
+            position: 0)
+    }
+}
+
+/// Why a query cannot be parsed, or cannot be sent to the backend. Answered with status 400.
+public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The option's name as received (`$filter`); empty for the query string as a whole.
+    public let option: String
+    /// One sentence for a person, without its full stop.
+    public let reason: String
+    /// The position of the error: an offset in UTF-8 bytes into the option's decoded value.
+    public let position: Int
+
+    /// Makes an error at a byte of an option.
+    public init(option: String, reason: String, position: Int) {
+        self.option = option
+        self.reason = reason
+        self.position = position
+    }
+
+    /// The option, the reason and the position in one line.
+    public var description: String {
+        option.isEmpty
+            ? "\(reason) (at index \(position))" : "\(option): \(reason) (at index \(position))"
+    }
+}

@@ -234,3 +234,98 @@ struct Paths: AsyncParsableCommand {
         }
     }
 }
+
+/// `understudy settings …`.
+struct SettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings", abstract: "How the running Understudy syncs, until it is stopped.",
+        discussion: "What shall hold after a restart stands in the configuration file.",
+        subcommands: [SettingsShow.self, SettingsSet.self], defaultSubcommand: SettingsShow.self)
+}
+
+/// `understudy settings show`.
+struct SettingsShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show them.",
+        discussion: "JSON: as GET /-/api/v1/settings in /-/openapi.json.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let settings = try await options.withOperator { try await $0.get("/settings") }
+        options.show(settings, TerminalText.members)
+    }
+}
+
+/// `understudy settings set NAME=VALUE…`.
+struct SettingsSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change some, such as intervalSeconds=60.",
+        discussion: """
+            A value is JSON: triggers='["afterWrites","reconnect"]'. What is not named stays. A name \
+            that there is not is an error, which says the nearest, and nothing is changed. JSON: all \
+            settings.
+            """)
+
+    @Argument(help: "The settings with their new values.")
+    var settings: [String]
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let members = try settings.map { try JSONValue.Member(assignment: $0) }
+        let result = try await options.withOperator { client in
+            try await client.patch("/settings", .object(members))
+        }
+        options.show(result, TerminalText.members)
+    }
+}
+
+extension JSONValue.Member {
+    /// Reads `name=value` as a person writes it: the value is JSON, or text where it is no JSON.
+    init(assignment text: String) throws(StartProblem) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw StartProblem("\"\(text)\" is no name with a value, such as complete=true.")
+        }
+        let value = try? JSONValue(parsing: String(parts[1]))
+        self.init(String(parts[0]), value ?? .string(String(parts[1])))
+    }
+}
+
+/// `understudy offline`.
+struct Offline: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send nothing to the backend until told otherwise.",
+        discussion: "JSON: {mode, until}.")
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Back online after this many seconds.", valueName: "seconds"))
+    var seconds: Int?
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        var body: [JSONValue.Member] = [.init("mode", .string("offline"))]
+        if let seconds { body.append(.init("forSeconds", .number(seconds))) }
+        let request = JSONValue.object(body)
+        let mode = try await options.withOperator { try await $0.post("/mode", [], request) }
+        options.show(mode) { mode in
+            ["Offline" + (mode["until"]?.string.map { " until \($0)." } ?? ".")]
+        }
+    }
+}
+
+/// `understudy online`.
+struct Online: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Talk to the backend again.", discussion: "JSON: {mode, until}.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let body = JSONValue.members(("mode", .string("online")))
+        let mode = try await options.withOperator { try await $0.post("/mode", [], body) }
+        options.show(mode) { _ in ["Online."] }
+    }
+}

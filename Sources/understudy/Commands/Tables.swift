@@ -185,3 +185,136 @@ struct Purge: AsyncParsableCommand {
         }
     }
 }
+
+/// `understudy indexes`.
+struct Indexes: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Indexes that lists of a table need: suggested, built, dropped.",
+        discussion: """
+            A list that costs much suggests an index. Building one is left to you: it makes every \
+            write of the table a little slower, and writes wait until it is built.
+            """,
+        subcommands: [IndexesList.self, IndexesBuild.self, IndexesDrop.self],
+        defaultSubcommand: IndexesList.self)
+}
+
+/// `understudy indexes list`.
+struct IndexesList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The indexes there are, and those that lists asked for.",
+        discussion: "JSON: {items: [{table, …index}], next, total}.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let tables = try await options.withOperatorOrStore { try await $0.get("/tables") }
+        let items = (tables["items"]?.array ?? []).flatMap { table -> [JSONValue] in
+            (table["indexes"]?.array ?? []).map { index in
+                guard case .object(let members) = index else { return index }
+                return .object([.init("table", table["name"] ?? .null)] + members)
+            }
+        }
+        let list = JSONValue.members(
+            ("items", .array(items)), ("next", .null), ("total", .number(items.count)))
+        options.show(list) { _ in
+            items.isEmpty ? ["No list asked for an index yet."] : items.map(TerminalText.index)
+        }
+    }
+}
+
+/// `understudy indexes build TABLE`.
+struct IndexesBuild: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "build", abstract: "Build the indexes that lists of a table asked for.",
+        discussion: "Writes wait meanwhile: some seconds for a million rows. JSON: the table.")
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @Option(help: "Only this one, by the number that list shows.")
+    var id: Int64?
+
+    @Option(
+        help: "Only the one that a query needs: \"$filter=complete eq false&$orderby=price desc\".")
+    var query: String?
+
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        if id != nil, query != nil { throw ValidationError("Name one of --id and --query.") }
+    }
+
+    func run() async throws {
+        try confirmation.confirm("Writes to this store wait while indexes of \(table) are built")
+        let result = try await options.withOperatorOrStore { client in
+            for request in try await requests(client) { try await build(request, client) }
+            return try await state(client)
+        }
+        options.show(result) { result in
+            let built = (result["indexes"]?.array ?? []).filter { $0["builtAt"] != .null }
+            return ["\(table) has \(built.count) of \(Limits.indexesPerTable) indexes."]
+        }
+    }
+
+    /// One request for each index that is to be built: those that lists asked for most come first.
+    private func requests(_ client: OperatorClient) async throws -> [JSONValue] {
+        if let id { return [.members(("id", .number(Int(id))))] }
+        if let query { return [.members(("query", .string(query)))] }
+        let indexes = try await state(client)["indexes"]?.array ?? []
+        let built = indexes.count { $0["builtAt"] != .null }
+        let wanted = indexes.filter { $0["builtAt"] == .null && $0["queries"]?.integer ?? 0 > 0 }
+        return wanted.prefix(max(Limits.indexesPerTable - built, 0))
+            .map { .members(("id", $0["id"] ?? .null)) }
+    }
+
+    /// Builds one and waits for its end.
+    private func build(_ request: JSONValue, _ client: OperatorClient) async throws {
+        let path = "/tables/\(PercentCoding.encode(table))/indexes"
+        let id = try await client.post(path, [], request)["id"]?.integer
+        var bar = ProgressBar()
+        defer { bar.end() }
+        while true {
+            let index = try await state(client)["indexes"]?.array?.first {
+                $0["id"]?.integer == id
+            }
+            guard let index else { throw StartProblem("The index was dropped.", .error) }
+            if index["builtAt"] != .null { return }
+            guard let percent = index["percent"]?.integer else {
+                throw StartProblem(
+                    index["problem"]?.string ?? "The index could not be built.", .error)
+            }
+            let columns = (index["columns"]?.array ?? []).compactMap(\.string)
+            bar.draw(columns.joined(separator: ", "), done: Int(percent), total: 100)
+            try await Task.sleep(for: .milliseconds(Limits.runPollMilliseconds))
+        }
+    }
+
+    private func state(_ client: OperatorClient) async throws -> JSONValue {
+        let tables = try await client.get("/tables")["items"]?.array ?? []
+        let found = tables.first { $0["name"]?.string?.lowercased() == table.lowercased() }
+        guard let found else { throw StartProblem("There is no table \(table) here.", .error) }
+        return found
+    }
+}
+
+/// `understudy indexes drop TABLE ID`.
+struct IndexesDrop: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop", abstract: "Drop an index, or forget one that was only asked for.",
+        discussion: "It is suggested anew when lists ask for it again. JSON: {}.")
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @Argument(help: "The number that list shows.")
+    var id: Int64
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let path = "/tables/\(PercentCoding.encode(table))/indexes/\(id)"
+        try await options.withOperatorOrStore { try await $0.delete(path) }
+        options.show(.object([])) { _ in ["Index \(id) of \(table) is dropped."] }
+    }
+}

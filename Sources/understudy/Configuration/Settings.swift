@@ -186,3 +186,177 @@ enum LogFormat: String, Sendable, Hashable, CaseIterable {
     /// One JSON object on each line.
     case json
 }
+
+// Access, and how the backend is reached.
+extension Settings {
+    static let socket = path(
+        "socket",
+        about: SettingText(
+            "A Unix socket to listen on as well, for this user alone.",
+            standard: "none", example: "/run/user/1000/understudy.sock"))
+
+    static let dashboardListen = Setting<ListenAddress>(
+        name: "dashboard-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8090",
+        about: SettingText(
+            "Where the dashboard is, apart from clients, so that the backend's pages at the "
+                + "clients' port may have that origin for themselves.",
+            standard: "where clients find Understudy", example: "127.0.0.1:8090")
+    ) { text in loopback(text).flatMap { $0.port == 0 ? nil : $0 } }
+
+    static let tablesAccess = Setting<TablesAccess>(
+        name: "tables-access",
+        allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or "),
+        about: SettingText(
+            "Whether every program of this machine may reach /tables, or only clients that "
+                + "have an address of their own.",
+            standard: "open", example: "open")
+    ) { TablesAccess(rawValue: $0) }
+
+    static let forwardHeader = Setting<ForwardableName>(
+        name: "forward-header", allowed: ForwardableName.allowed,
+        about: SettingText(
+            "A header field of clients that is kept with a write and sent on with it.",
+            standard: "none", example: "X-Tenant", isList: true)
+    ) { ForwardableName($0) }
+
+    static let backendCA = path(
+        "backend-ca",
+        about: SettingText(
+            "The authorities to trust for the backend, a PEM file.",
+            standard: "the system's", example: "/etc/understudy/authorities.pem"))
+    static let backendCertificate = path(
+        "backend-cert",
+        about: SettingText(
+            "The certificate to show the backend, a PEM file.",
+            standard: "none", example: "/etc/understudy/client.pem"))
+    static let backendKey = path(
+        "backend-key",
+        about: SettingText(
+            "The key to backend-cert, a PEM file.",
+            standard: "none", example: "/etc/understudy/client-key.pem"))
+
+    static let backendProxy = Setting<String>(
+        name: "backend-proxy",
+        allowed:
+            "the address of a proxy, such as http://10.0.0.1:3128 or http://user:password@10.0.0.1:3128 "
+            + "(in a password, write / as %2F, ? as %3F, # as %23)",
+        about: SettingText(
+            "The proxy on the way to the backend.",
+            standard: "none", example: "http://10.0.0.1:3128")
+    ) { isProxy($0) ? $0 : nil }
+
+    static let allowPlainHTTP = yesOrNo(
+        "allow-plain-http",
+        about: SettingText(
+            "Whether rows and tokens may travel in the clear to a backend on another machine.",
+            standard: "no", example: "no"))
+
+    static let rememberSignIn = yesOrNo(
+        "remember-sign-in",
+        about: SettingText(
+            "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
+            standard: "no; they are in memory only", example: "no"))
+
+    static let offlineGrace = time(
+        "offline-grace", hours: 0...Limits.offlineGraceDaysMax * 24,
+        about: SettingText(
+            "How long a user's token is taken that the backend cannot confirm, since it is away.",
+            standard: "30d", example: "30d"))
+
+    static let diskBudget = bytes(
+        "disk-budget", from: Limits.diskBudgetBytesMin,
+        about: SettingText(
+            "How large the store of each identity may grow.",
+            standard: "as large as the disk", example: "4G"))
+
+    /// Whether a text is the address of a proxy. Before an `@` there is no slash, question mark, hash or
+    /// quotation mark: at these ``Redaction`` takes the password to be over.
+    private static func isProxy(_ text: String) -> Bool {
+        ["http://", "https://", "socks5h://"].contains { scheme in
+            let rest = text.dropFirst(scheme.count)
+            let user = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
+            return text.hasPrefix(scheme) && !rest.isEmpty
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+                && !user.contains { "/?#\"'".contains($0) }
+        }
+    }
+}
+
+// What is kept, how long, and where backups go.
+extension Settings {
+    static let keepHistory = time(
+        "keep-history", hours: keptHours,
+        about: SettingText(
+            "How long operations that are closed and the history are kept.",
+            standard: "30d", example: "30d"))
+    static let keepAttempts = time(
+        "keep-attempts", hours: keptHours,
+        about: SettingText(
+            "How long the requests that were made for a closed operation are kept.",
+            standard: "7d", example: "7d"))
+    static let keepTombstones = time(
+        "keep-tombstones", hours: keptHours,
+        about: SettingText(
+            "How long a deleted row is kept for clients that sync; one that is away for longer "
+                + "misses the deletion.",
+            standard: "90d", example: "90d"))
+
+    static let historyBudget = bytes(
+        "history-budget", from: Limits.keptBytesMin,
+        about: SettingText(
+            "How many bytes the history of each identity may have; the oldest entries go first.",
+            standard: "as many as it needs", example: "200M"))
+    static let attemptsBudget = bytes(
+        "attempts-budget", from: Limits.keptBytesMin,
+        about: SettingText(
+            "How many bytes the requests for closed operations may have, for each identity.",
+            standard: "as many as they need", example: "50M"))
+
+    static let backupEvery = time(
+        "backup-every", hours: Proxy.Limits.backupHours,
+        about: SettingText(
+            "How often a backup is made by itself.", standard: "never", example: "1d"))
+
+    static let backupKeep = wholeNumber(
+        "backup-keep", in: 1...Proxy.Limits.backupsKeptMax,
+        about: SettingText(
+            "How many backups are kept in the backup folder.",
+            standard: "\(Proxy.Limits.backupsKept)", example: "7"))
+
+    static let backupFolder = Setting<String>(
+        name: "backup-folder",
+        allowed: "the absolute path of a folder, such as /var/backups/understudy",
+        about: SettingText(
+            "Where these backups go; best on another disk.",
+            standard: "backups in the data folder", example: "/var/backups/understudy")
+    ) {
+        // A relative path would mean another folder in each working directory.
+        $0.hasPrefix("/") ? $0 : nil
+    }
+
+    private static let keptHours: ClosedRange<Int64> = 1...Limits.keptDaysMax * 24
+}
+
+extension ServeConfiguration {
+    /// Reads how long what is settled is kept.
+    static func retention(_ sources: Sources) throws(ConfigurationProblem) -> Retention {
+        var retention = Retention()
+        if let value = try sources.value(Settings.keepHistory) { retention.historySeconds = value }
+        if let value = try sources.value(Settings.keepAttempts) { retention.attemptSeconds = value }
+        if let value = try sources.value(Settings.keepTombstones) {
+            retention.tombstoneSeconds = value
+        }
+        retention.historyBytes = try sources.value(Settings.historyBudget).map(Int64.init)
+        retention.attemptBytes = try sources.value(Settings.attemptsBudget).map(Int64.init)
+        return retention
+    }
+
+    /// Reads the plan of the automatic backups.
+    static func backups(_ sources: Sources) throws(ConfigurationProblem) -> BackupPlan {
+        var plan = BackupPlan()
+        plan.folder = try sources.value(Settings.backupFolder)
+        plan.everySeconds = try sources.value(Settings.backupEvery)
+        if let keep = try sources.value(Settings.backupKeep) { plan.keep = keep }
+        return plan
+    }
+}

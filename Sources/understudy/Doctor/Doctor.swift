@@ -1,3 +1,6 @@
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
 import Proxy
 import SyncCore
 import TablesProtocol
@@ -124,5 +127,177 @@ struct Finding: Sendable, Hashable {
         .members(
             ("check", .string(check)), ("state", .string(state.rawValue)),
             ("finding", .string(finding)), ("advice", .text(advice)))
+    }
+}
+
+// The check of the addresses to listen on.
+extension Doctor {
+    func listeningFindings() async -> [Finding] {
+        let check = "listening"
+        if isRunning {
+            let address = (try? folder.address()) ?? nil
+            return [.ok(check, "Understudy runs and answers at \(address ?? "its address").")]
+        }
+        if let silence {
+            return [
+                .problem(check, silence, "Correct that, then look again with: understudy doctor")
+            ]
+        }
+        guard
+            let address = value(Settings.listen)
+                ?? (try? ListenAddress(host: "127.0.0.1", port: 8080))
+        else { return [] }
+        let dashboard = value(Settings.dashboardListen)
+        do {
+            try await Server.tryListening(address)
+            if let dashboard { return await dashboardFindings(address, dashboard) }
+            return [.ok(check, "Understudy does not run; \(address) is free.")]
+        } catch {
+            return [
+                .problem(
+                    check, "Understudy does not run, and could not: \(error)",
+                    "See what listens there with: ss -ltnp | grep :\(address.port)")
+            ]
+        }
+    }
+}
+
+extension Doctor {
+    /// The same for the dashboard's own address, if the clients' address is free.
+    fileprivate func dashboardFindings(
+        _ clients: ListenAddress, _ dashboard: ListenAddress
+    ) async -> [Finding] {
+        let check = "listening"
+        if dashboard.port == clients.port {
+            return [
+                .problem(
+                    check, "listen and dashboard-listen have the same port, \(clients.port).",
+                    "Give the dashboard another one.")
+            ]
+        }
+        do {
+            try await Server.tryListening(dashboard)
+            return [
+                .ok(
+                    check,
+                    "Understudy does not run; \(clients) and \(dashboard) for the dashboard are free."
+                )
+            ]
+        } catch {
+            return [
+                .problem(
+                    check, "Understudy does not run, and its dashboard could not: \(error)",
+                    "See what listens there with: ss -ltnp | grep :\(dashboard.port)")
+            ]
+        }
+    }
+}
+
+extension Server {
+    /// Listens on an address and stops, to check that it is possible.
+    fileprivate static func tryListening(
+        _ address: ListenAddress
+    ) async throws(StartFailure) {
+        let server = Server(ServerConfiguration(addresses: [address]), handler: RefusingHandler())
+        _ = try server.start()
+        await server.stop()
+    }
+
+    private struct RefusingHandler: HTTPHandler, RequestHandler {
+        func admit(_ request: Request) -> Admission {
+            .refuse(Response(status: .serviceUnavailable))
+        }
+
+        func handle(_ request: Request) -> Answer {
+            .now(Response(status: .serviceUnavailable))
+        }
+    }
+}
+
+// What waits, what holds it, and whose data it is.
+extension Doctor {
+    /// The findings on operations that need more than the next push.
+    func queueFindings(_ stores: [StoreInspection]) -> [Finding] {
+        let heldUsers = Set((running?.users ?? []).map(\.identity))
+        var findings = stores.compactMap { store -> Finding? in
+            guard let queue = store.contents?.ledger.queue else { return nil }
+            var parts: [String] = []
+            // The operations of users have findings of their own below.
+            if queue.waiting > 0, !heldUsers.contains(store.identity) {
+                parts.append("\(queue.waiting) waiting")
+            }
+            if queue.conflict > 0 { parts.append("\(queue.conflict) in conflict") }
+            if queue.quarantined > 0 { parts.append("\(queue.quarantined) quarantined") }
+            guard !parts.isEmpty else { return nil }
+            let identity =
+                store.identity == Identity.anonymousKey ? "" : " --identity \(store.identity)"
+            return .warning(
+                "queue",
+                "\(store.identity) has operations that wait: \(parts.joined(separator: ", ")).",
+                "See why with: understudy queue groups\(identity)")
+        }
+        guard let running else { return findings }
+        if let held = running.held {
+            let identity = running.identity.map { " --identity \($0)" } ?? ""
+            findings.append(
+                .warning(
+                    "sync", "Queued operations are held. \(held)",
+                    "See them with: understudy queue\(identity)"))
+        }
+        return findings + usersFindings(running) + backupFindings(running)
+    }
+
+    /// The findings on operations of users that are not being sent. Those of closed stores are one finding.
+    private func usersFindings(_ running: RunningState) -> [Finding] {
+        var findings = running.users.compactMap { user in
+            user.held.map { held in
+                Finding.warning(
+                    "sync", "Operations of \(user.identity) are held: \(user.operations). \(held)",
+                    "See them with: understudy queue --identity \(user.identity)")
+            }
+        }
+        let closed = running.users.filter { $0.held == nil }
+        if let first = closed.first {
+            let names = closed.prefix(Limits.shownRows).map { "\($0.identity) (\($0.operations))" }
+            let more = closed.count > names.count ? " and \(closed.count - names.count) more" : ""
+            findings.append(
+                .warning(
+                    "sync",
+                    "Operations of users wait in closed stores: "
+                        + "\(names.joined(separator: ", "))\(more).",
+                    "The next sync sends them; those of a user whose token is not here, when the user's "
+                        + "client asks again. See them with: understudy queue --identity "
+                        + "\(first.identity)"))
+        }
+        return findings
+    }
+
+    /// The finding on automatic backups that fail.
+    private func backupFindings(_ running: RunningState) -> [Finding] {
+        guard let failure = running.backupFailure else { return [] }
+        return [
+            .warning(
+                "backup", "The last try to make a backup failed: \(failure)",
+                "Correct that, then make one with: understudy backup")
+        ]
+    }
+
+    /// The finding on data that belongs to another backend than the examined one; none if all belongs to it,
+    /// or to one that never answered.
+    func bindingFindings(_ stores: [StoreInspection]) -> [Finding] {
+        guard let address = backend(stores)?.description else { return [] }
+        let others = stores.filter { store in
+            guard let contents = store.contents, contents.isBackendProven else { return false }
+            return contents.backend != address
+        }
+        guard let other = others.first?.contents?.backend else { return [] }
+        let names = others.map(\.identity).joined(separator: ", ")
+        return [
+            .problem(
+                "rebind",
+                "The data of \(names) belongs to \(other). Nothing of it is sent to \(address).",
+                "If the backend moved, start once with: understudy serve --rebind. Otherwise correct "
+                    + "the address.")
+        ]
     }
 }

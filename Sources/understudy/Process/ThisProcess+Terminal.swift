@@ -1,5 +1,9 @@
+import Backend
 import Glibc
+import HTTPClient
+import HTTPServer
 import Proxy
+import SyncCore
 import TablesProtocol
 
 // The environment, the limits and the terminal of this process.
@@ -139,4 +143,13 @@ struct ProgressBar {
             + String(repeating: "·", count: Limits.progressBarColumns - filled)
         return "\(what)  [\(bar)] \(done) of \(total)"
     }
+}
+
+extension ProcessReport.Library {
+    /// The libraries of this program that are loaded, each with its version.
+    static let linked =
+        ([("libmicrohttpd", ServerLibrary.version), ("SQLite", Store.sqliteVersion)]
+        + ClientLibrary.versions.map { ($0.name, $0.version) }
+        + [("libpq", TablesBackend.postgreSQLLibraryVersion)])
+        .map { ProcessReport.Library(name: $0.0, version: $0.1) }
 }

@@ -148,3 +148,109 @@ extension ValueSchema {
     /// What fits as the text of a parameter, for a sentence.
     fileprivate var parameterWords: String { self == .boolean ? BooleanText.allowed : words }
 }
+
+/// The known name that a misspelt one was probably meant to be.
+package enum NearestName {
+    /// The one of `names` that needs the fewest changes of a letter; nil if even that needs many. The case of
+    /// letters does not count.
+    package static func of(_ text: String, in names: [String]) -> String? {
+        let given = Array(text.lowercased().unicodeScalars.prefix(Limits.namedCharacters))
+        // One letter in three may be wrong, and one letter always.
+        let most = max(given.count / 3, 1)
+        let near = names.map { name in
+            (name: name, changes: changes(given, Array(name.lowercased().unicodeScalars)))
+        }
+        return near.filter { $0.changes <= most }.min { $0.changes < $1.changes }?.name
+    }
+
+    /// The end of a sentence about an unknown name, with its mark: the nearest of `names`, otherwise all of
+    /// them.
+    package static func hint(_ text: String, in names: [String]) -> String {
+        if let name = of(text, in: names) { return "; did you mean \(name)?" }
+        return names.isEmpty ? "." : "; known are \(names.joined(separator: ", "))."
+    }
+
+    /// How many letters must be put in, left out or replaced to make one text of the other.
+    private static func changes(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int {
+        var row = Array(0...other.count)
+        for (index, letter) in one.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for (place, wanted) in other.enumerated() {
+                let replaced = diagonal + (letter == wanted ? 0 : 1)
+                diagonal = row[place + 1]
+                row[place + 1] = min(replaced, row[place + 1] + 1, row[place] + 1)
+            }
+        }
+        return row[other.count]
+    }
+}
+
+/// A place in a request that does not fit its description.
+struct Misfit: Error, Sendable, Hashable {
+    /// Where it is: a JSON pointer (RFC 6901) into the body.
+    let pointer: JSONPointer
+    /// One sentence for a person, which names the place.
+    let sentence: String
+}
+
+/// A place in a JSON value (RFC 6901). The check of a body makes one for every value in it, so a place refers
+/// to the place around it and has no text of its own: a long name is not copied for each value below it.
+struct JSONPointer: Sendable, Hashable {
+    private indirect enum Place: Sendable, Hashable {
+        case whole
+        case member(String, of: Place)
+        case element(Int, of: Place)
+    }
+    private var place = Place.whole
+
+    /// The place of the whole value.
+    init() {}
+
+    /// `/filter/state/0`; empty for the whole value. Of a long name only the beginning is there.
+    var text: String {
+        var names: [String] = []
+        var rest = place
+        while true {
+            switch rest {
+            case .whole: return names.reversed().map { "/\($0)" }.joined()
+            case .member(let name, let outer):
+                names.append(Self.escaped(name))
+                rest = outer
+            case .element(let index, let outer):
+                names.append(String(index))
+                rest = outer
+            }
+        }
+    }
+
+    /// The place of a member of the value at this place.
+    func member(_ name: String) -> JSONPointer {
+        var pointer = self
+        pointer.place = .member(name, of: place)
+        return pointer
+    }
+
+    /// The place of an element of the list at this place.
+    func element(_ index: Int) -> JSONPointer {
+        var pointer = self
+        pointer.place = .element(index, of: place)
+        return pointer
+    }
+
+    /// How a sentence names the place.
+    var name: String { place == .whole ? "The body" : text }
+
+    // By Unicode scalars, because one character may have any number of them.
+    private static func escaped(_ name: String) -> String {
+        var text = ""
+        for scalar in name.unicodeScalars.prefix(Limits.namedCharacters) {
+            switch scalar {
+            case "~": text += "~0"
+            case "/": text += "~1"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}

@@ -1,8 +1,0 @@
-import TablesProtocol
-
-extension SQLFragment {
-    /// Both conditions.
-    func and(_ other: SQLFragment) -> SQLFragment {
-        SQLFragment("\(text) AND (\(other.text))", arguments + other.arguments)
-    }
-}
