@@ -1,7 +1,6 @@
-private import CMicroHTTPD
-import Glibc
-
 // For the kinds of sockets, which either module may own.
+import CMicroHTTPD
+import Glibc
 
 /// A socket that listens, owned until ``close()``.
 ///
