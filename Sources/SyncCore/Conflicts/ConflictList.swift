@@ -112,10 +112,8 @@ extension ConflictDetail.Field {
 }
 
 /// The conflicts, each with its three versions.
-struct ConflictList {
+struct ConflictList: InTransaction {
     let transaction: Transaction
-    private var items: ItemTable { transaction.items }
-    private var tables: TableRecords { transaction.tables }
     private var lists: OperationLists { OperationLists(transaction: transaction) }
 
     /// A conflict with its three rows; nil if the operation is not in conflict.

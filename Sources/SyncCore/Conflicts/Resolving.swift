@@ -16,15 +16,8 @@ public enum Resolution: Sendable, Hashable {
 }
 
 /// Applies a person's decision about a conflict.
-struct Resolving {
+struct Resolving: InTransaction {
     let transaction: Transaction
-    private var history: HistoryLog { transaction.history }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var actions: OperationActions { OperationActions(transaction: transaction) }
-    private var discarding: Discarding { Discarding(transaction: transaction) }
-    private var rebase: Rebase { Rebase(transaction: transaction) }
-    private var writing: LocalWriting { LocalWriting(transaction: transaction) }
 
     /// Applies a person's decision. The decision can be undone from history.
     ///

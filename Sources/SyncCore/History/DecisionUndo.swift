@@ -2,15 +2,8 @@ import Storage
 import TablesProtocol
 
 /// Undoes the decision about a conflict, or a discard.
-struct DecisionUndo {
+struct DecisionUndo: InTransaction {
     let transaction: Transaction
-    private var attempts: AttemptLog { transaction.attempts }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var entryUndo: EntryUndo { EntryUndo(transaction: transaction) }
-    private var rebase: Rebase { Rebase(transaction: transaction) }
-    private var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
-    private var writing: LocalWriting { LocalWriting(transaction: transaction) }
 
     /// Undoes the decision about a conflict, or a discard.
     ///

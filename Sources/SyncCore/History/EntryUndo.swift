@@ -1,15 +1,9 @@
 import TablesProtocol
 
 /// Undoes entries of history.
-struct EntryUndo {
+struct EntryUndo: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
     private var decisionUndo: DecisionUndo { DecisionUndo(transaction: transaction) }
-    private var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
 
     /// Undoes an entry of history. The ledger is not reduced, and no later value of another writer is
     /// overwritten.
@@ -75,12 +69,8 @@ struct EntryUndo {
 }
 
 /// Reverts what a write did to an item.
-struct WriteUndo {
+struct WriteUndo: InTransaction {
     let transaction: Transaction
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var collapsing: Collapsing { Collapsing(transaction: transaction) }
-    private var entryUndo: EntryUndo { EntryUndo(transaction: transaction) }
 
     /// Undoes a write: an inserted item is deleted, a deleted one restored, and an update's columns are set
     /// back.

@@ -49,9 +49,8 @@ public enum ImportedOutcome: Sendable, Hashable {
 }
 
 /// Imports the history of another store.
-struct HistoryImport {
+struct HistoryImport: InTransaction {
     let transaction: Transaction
-    private var tables: TableRecords { transaction.tables }
 
     /// Imports an entry of another store's history, once.
     ///

@@ -2,9 +2,8 @@ import Storage
 import TablesProtocol
 
 /// The runs and their pulls: `runs` and `run_pulls`.
-struct RunLog {
+struct RunLog: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
 
     /// Stores a run in its present state. A run that has ended does not change.
     func save(_ run: Run) throws {

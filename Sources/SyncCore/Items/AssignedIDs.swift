@@ -1,14 +1,8 @@
 import TablesProtocol
 
 /// Replaces item ids by those that the backend assigned.
-struct AssignedIDs {
+struct AssignedIDs: InTransaction {
     let transaction: Transaction
-    private var counters: StoreCounters { transaction.counters }
-    private var events: EventLog { transaction.events }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var rebase: Rebase { Rebase(transaction: transaction) }
-    private var tables: TableRecords { transaction.tables }
 
     /// Takes the id of the row with which the backend answered an insert.
     ///

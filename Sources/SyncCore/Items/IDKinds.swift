@@ -1,13 +1,8 @@
 import TablesProtocol
 
 /// Determines the kind of a table's ids from the backend's rows.
-struct IDKinds {
+struct IDKinds: InTransaction {
     let transaction: Transaction
-    private var counters: StoreCounters { transaction.counters }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var assignedIDs: AssignedIDs { AssignedIDs(transaction: transaction) }
 
     /// The table's record. If it is new, the rows determine the kind of its ids.
     func tableForRows(_ name: TableName, _ rows: [ListElement]) throws -> TableRecord {

@@ -2,9 +2,8 @@ import Storage
 import TablesProtocol
 
 /// The rows of all tables, and the earlier ids of some: `items` and `aliases`.
-struct ItemTable {
+struct ItemTable: InTransaction {
     let transaction: Transaction
-    private var counters: StoreCounters { transaction.counters }
 
     /// A row by the exact id.
     func row(_ table: TableRecord, exactly id: ItemID) throws -> ItemRow? {

@@ -16,14 +16,8 @@ public enum PurgeOutcome: Sendable, Hashable {
 }
 
 /// Forgets rows that the backend has as well.
-struct Purging {
+struct Purging: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var tokens: PullTokens { transaction.tokens }
-    private var discarding: Discarding { Discarding(transaction: transaction) }
 
     /// Forgets the rows of a table that match, in one transaction.
     ///
@@ -206,11 +200,9 @@ public enum TableRemovalOutcome: Sendable, Hashable {
 
 /// Removes a table from a store: its rows, tombstones, operations, history, pull tokens, rows that are set
 /// aside, indexes and settings. The backend keeps its rows.
-struct TableRemoval {
+struct TableRemoval: InTransaction {
     let transaction: Transaction
-    private var tables: TableRecords { transaction.tables }
     private var indexes: TableIndexes { TableIndexes(transaction) }
-    private var discarding: Discarding { Discarding(transaction: transaction) }
 
     /// Removes the table in one transaction.
     ///

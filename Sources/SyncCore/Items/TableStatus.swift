@@ -52,10 +52,8 @@ public struct TableStatus: Sendable, Hashable {
 }
 
 /// The status of every table, for the operator.
-struct TableStatuses {
+struct TableStatuses: InTransaction {
     let transaction: Transaction
-    private var setAsideRows: SetAsideRows { transaction.setAsideRows }
-    private var tables: TableRecords { transaction.tables }
 
     /// The status of every table, ordered by name.
     func all() throws -> [TableStatus] {

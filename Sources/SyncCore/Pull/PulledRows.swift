@@ -13,13 +13,8 @@ enum AppliedRow: Sendable, Hashable {
 }
 
 /// Applies pulled rows to the store.
-struct PulledRows {
+struct PulledRows: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var setAsideRows: SetAsideRows { transaction.setAsideRows }
-    private var tables: TableRecords { transaction.tables }
 
     /// Takes an element of a page: applies a row, or sets an unusable one aside.
     /// - Parameter hasSetAside: whether rows of the table are set aside, possibly this one.
@@ -257,10 +252,8 @@ struct SetAsideRows {
 }
 
 /// Removes items that a complete pull has not received.
-struct UnseenItems {
+struct UnseenItems: InTransaction {
     let transaction: Transaction
-    private var items: ItemTable { transaction.items }
-    private var tokens: PullTokens { transaction.tokens }
 
     /// Removes unchanged items that a query returned before and that its complete pull has not received:
     /// they left the query, or the backend no longer has them. Items that another query returned stay, and

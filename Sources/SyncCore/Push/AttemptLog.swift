@@ -55,9 +55,8 @@ struct AttemptEnd: Sendable {
 }
 
 /// The requests that were made for operations: `attempts`.
-struct AttemptLog {
+struct AttemptLog: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
 
     /// Records that a request is about to be made. Commit before sending the request.
     /// - Returns: the operation as it is sent; nil if another commit changed it meanwhile, so that it must

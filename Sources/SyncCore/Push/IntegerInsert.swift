@@ -72,11 +72,8 @@ enum RowClaim: Sendable, Hashable {
 
 /// Which rows of the backend belong to other items than an insert whose outcome is unknown: those of living
 /// items and of open operations.
-struct RowClaims {
+struct RowClaims: InTransaction {
     let transaction: Transaction
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
 
     /// The claim on a row of the backend, other than the insert's own.
     ///

@@ -32,21 +32,10 @@ enum SettledOutcome: Sendable {
 }
 
 /// Commits what the engine decided about an operation.
-struct Settling {
+struct Settling: InTransaction {
     let transaction: Transaction
-    private var attempts: AttemptLog { transaction.attempts }
-    private var counters: StoreCounters { transaction.counters }
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var assignedIDs: AssignedIDs { AssignedIDs(transaction: transaction) }
     private var dependencies: Dependencies { Dependencies(transaction: transaction) }
-    private var discarding: Discarding { Discarding(transaction: transaction) }
-    private var folding: Folding { Folding(transaction: transaction) }
     private var idKinds: IDKinds { IDKinds(transaction: transaction) }
-    private var rebase: Rebase { Rebase(transaction: transaction) }
 
     /// Commits an outcome: operation, attempt, row, base, successors and history together.
     ///

@@ -70,14 +70,8 @@ struct ItemEdit {
 }
 
 /// Applies an edit to the item's row and operations, as ``Collapse`` decides.
-struct Collapsing {
+struct Collapsing: InTransaction {
     let transaction: Transaction
-    private var counters: StoreCounters { transaction.counters }
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var items: ItemTable { transaction.items }
-    private var ledger: LedgerTable { transaction.ledger }
-    private var queue: OperationQueue { transaction.queue }
 
     /// Decides what the edit does to the item's open operations, and does it.
     func apply(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
@@ -278,12 +272,8 @@ struct Collapsing {
 }
 
 /// Merges successors into the operation before them.
-struct Folding {
+struct Folding: InTransaction {
     let transaction: Transaction
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var rebase: Rebase { Rebase(transaction: transaction) }
 
     /// Merges an operation's successors into it, once the backend is known not to have applied it.
     ///

@@ -5,12 +5,8 @@ import TablesProtocol
 /// 1. An item is inserted (or undeleted) after the items that its declared columns refer to.
 /// 2. It is deleted before them. A change that removes its reference also goes before their deletion.
 /// 3. In a cycle of dependencies, operations go in the order in which they were made.
-struct Dependencies {
+struct Dependencies: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
 
     /// Makes an operation wait if another operation has to close first.
     /// - Returns: whether it waits.

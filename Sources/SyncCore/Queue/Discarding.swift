@@ -1,15 +1,8 @@
 import TablesProtocol
 
 /// Discards operations.
-struct Discarding {
+struct Discarding: InTransaction {
     let transaction: Transaction
-    private var counters: StoreCounters { transaction.counters }
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var actions: OperationActions { OperationActions(transaction: transaction) }
-    private var rebase: Rebase { Rebase(transaction: transaction) }
 
     /// Closes an operation without effect. The item becomes the backend's row, with its later operations
     /// applied.

@@ -1,14 +1,8 @@
 public import TablesProtocol
 
 /// Performs local writes.
-struct LocalWriting {
+struct LocalWriting: InTransaction {
     let transaction: Transaction
-    private var counters: StoreCounters { transaction.counters }
-    private var items: ItemTable { transaction.items }
-    private var ledger: LedgerTable { transaction.ledger }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var collapsing: Collapsing { Collapsing(transaction: transaction) }
 
     /// Performs one local write: row, operation, base and history together. Nothing changes unless the
     /// outcome is one of the first four.

@@ -13,14 +13,8 @@ public enum ActionOutcome: Sendable, Hashable {
 }
 
 /// A person's actions on one operation.
-struct OperationActions {
+struct OperationActions: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var collapsing: Collapsing { Collapsing(transaction: transaction) }
 
     /// The operation of an action, or why the action cannot be done.
     enum Found {

@@ -2,11 +2,8 @@ import Storage
 public import TablesProtocol
 
 /// The operator's lists of operations.
-struct OperationLists {
+struct OperationLists: InTransaction {
     let transaction: Transaction
-    private var attempts: AttemptLog { transaction.attempts }
-    private var items: ItemTable { transaction.items }
-    private var tables: TableRecords { transaction.tables }
 
     /// A page of operations: in the order of the queue those after the `seq` `after`, in any order without
     /// the first `skip`.

@@ -2,9 +2,8 @@ import Storage
 import TablesProtocol
 
 /// The queue: `operations` in their order.
-struct OperationQueue {
+struct OperationQueue: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
 
     /// An operation by its place in the queue.
     func operation(seq: Int64) throws -> TableOperation? {

@@ -1,14 +1,8 @@
 import TablesProtocol
 
 /// Rebases operations: makes them start from a newer row of the backend.
-struct Rebase {
+struct Rebase: InTransaction {
     let transaction: Transaction
-    private var events: EventLog { transaction.events }
-    private var history: HistoryLog { transaction.history }
-    private var items: ItemTable { transaction.items }
-    private var queue: OperationQueue { transaction.queue }
-    private var tables: TableRecords { transaction.tables }
-    private var folding: Folding { Folding(transaction: transaction) }
 
     /// Rebases the item's open operations onto the backend's row, and sets the row to what they result in.
     ///

@@ -186,11 +186,8 @@ extension RemoteAnswer {
 }
 
 /// The backend that the store belongs to: four values of `meta`.
-struct BackendBinding {
+struct BackendBinding: InTransaction {
     let transaction: Transaction
-    private var dueOperations: DueOperations { transaction.dueOperations }
-    private var tables: TableRecords { transaction.tables }
-    private var tokens: PullTokens { transaction.tokens }
 
     private static let addressKey = "backend.address"
     private static let provenKey = "backend.proven"

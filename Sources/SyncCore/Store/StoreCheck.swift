@@ -30,10 +30,8 @@ extension StoreContents {
 }
 
 /// Looks into a store's file for what is wrong.
-struct StoreCheck {
+struct StoreCheck: InTransaction {
     let transaction: Transaction
-    private var binding: BackendBinding { transaction.binding }
-    private var ledger: LedgerTable { transaction.ledger }
 
     /// What is wrong with the file, in sentences.
     func faults() throws -> [String] {

@@ -9,7 +9,7 @@ import TablesProtocol
 ///
 /// A statement stays prepared on its connection, by its text, unless `keep` is false: for a text that
 /// differs from call to call.
-final class Transaction {
+final class Transaction: InTransaction {
     let db: Connection
     /// Whose store it is.
     let identity: String
@@ -29,6 +29,7 @@ final class Transaction {
     #endif
     /// What is counted in memory until ``flush()``.
     let deferred = DeferredCounters()
+    var transaction: Transaction { self }
 
     init(
         db: Connection, identity: String, now: Instant, ids: any IDSource,
@@ -48,26 +49,6 @@ final class Transaction {
             db: db, identity: "", now: .earliest, ids: SystemIDSource(),
             effects: TransactionEffects())
     }
-
-    // MARK: The tables
-
-    var tables: TableRecords { TableRecords(transaction: self) }
-    var items: ItemTable { ItemTable(transaction: self) }
-    var counters: StoreCounters { StoreCounters(transaction: self) }
-    var queue: OperationQueue { OperationQueue(transaction: self) }
-    var dueOperations: DueOperations { DueOperations(transaction: self) }
-    var tableWaits: TableWaits { TableWaits(transaction: self) }
-    var attempts: AttemptLog { AttemptLog(transaction: self) }
-    var claims: RowClaims { RowClaims(transaction: self) }
-    var ledger: LedgerTable { LedgerTable(transaction: self) }
-    var tokens: PullTokens { PullTokens(transaction: self) }
-    var setAsideRows: SetAsideRows { SetAsideRows(transaction: self) }
-    var doubts: PartDoubts { PartDoubts(transaction: self) }
-    var history: HistoryLog { HistoryLog(transaction: self) }
-    var events: EventLog { EventLog(transaction: self) }
-    var runs: RunLog { RunLog(transaction: self) }
-    var samples: SampleLog { SampleLog(transaction: self) }
-    var binding: BackendBinding { BackendBinding(transaction: self) }
 
     // MARK: Statements
 
@@ -109,6 +90,42 @@ final class Transaction {
     func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
         try db.integer(sql, values)
     }
+}
+
+/// What works in an open transaction, and so reaches the types that own the tables.
+protocol InTransaction {
+    var transaction: Transaction { get }
+}
+
+extension InTransaction {
+    var tables: TableRecords { TableRecords(transaction: transaction) }
+    var items: ItemTable { ItemTable(transaction: transaction) }
+    var counters: StoreCounters { StoreCounters(transaction: transaction) }
+    var queue: OperationQueue { OperationQueue(transaction: transaction) }
+    var dueOperations: DueOperations { DueOperations(transaction: transaction) }
+    var tableWaits: TableWaits { TableWaits(transaction: transaction) }
+    var attempts: AttemptLog { AttemptLog(transaction: transaction) }
+    var claims: RowClaims { RowClaims(transaction: transaction) }
+    var ledger: LedgerTable { LedgerTable(transaction: transaction) }
+    var tokens: PullTokens { PullTokens(transaction: transaction) }
+    var setAsideRows: SetAsideRows { SetAsideRows(transaction: transaction) }
+    var doubts: PartDoubts { PartDoubts(transaction: transaction) }
+    var history: HistoryLog { HistoryLog(transaction: transaction) }
+    var events: EventLog { EventLog(transaction: transaction) }
+    var runs: RunLog { RunLog(transaction: transaction) }
+    var samples: SampleLog { SampleLog(transaction: transaction) }
+    var binding: BackendBinding { BackendBinding(transaction: transaction) }
+
+    // Steps over several tables.
+    var rebase: Rebase { Rebase(transaction: transaction) }
+    var discarding: Discarding { Discarding(transaction: transaction) }
+    var collapsing: Collapsing { Collapsing(transaction: transaction) }
+    var writing: LocalWriting { LocalWriting(transaction: transaction) }
+    var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
+    var folding: Folding { Folding(transaction: transaction) }
+    var entryUndo: EntryUndo { EntryUndo(transaction: transaction) }
+    var assignedIDs: AssignedIDs { AssignedIDs(transaction: transaction) }
+    var actions: OperationActions { OperationActions(transaction: transaction) }
 }
 
 /// What has to happen outside once a transaction is committed. Lives and dies with it, on one thread.
