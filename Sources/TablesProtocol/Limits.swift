@@ -50,14 +50,6 @@ extension Limits {
     /// The longest text that SQLite's `instr` searches for, in UTF-8 bytes. It starts again at each
     /// position, and the budget does not count its work.
     static let nativeSearchBytes = 64
-    /// The longest regular expression of `matchesPattern`, in UTF-16 units.
-    public static let patternUnits = 256
-    /// The most steps of a compiled regular expression, with its repetitions expanded.
-    public static let patternSteps = 1_000
-    /// The most steps for matching one text. If a text needs more, the result is null.
-    public static let patternWork = 100_000
-    /// The deepest nesting of groups in a regular expression, in levels.
-    static let patternNesting = 32
     /// The radius of the sphere on which `geo.distance` measures, in kilometres.
     static let earthRadiusKilometres = 6371.0
     /// The operands in one pair of parentheses of compiled SQL. A longer chain is split into groups,

@@ -159,9 +159,6 @@ extension Expression {
         case startsWith = "startswith"
         case endsWith = "endswith"
         case contains
-        /// Whether a part of a text matches a regular expression. The second argument is a constant that
-        /// ``Pattern`` parses.
-        case matchesPattern = "matchespattern"
         case length
         case toLower = "tolower"
         case toUpper = "toupper"
@@ -180,7 +177,6 @@ extension Expression {
         case maxDateTime = "maxdatetime"
         case round, floor, ceiling
         case geoDistance = "geo.distance"
-        case geoLength = "geo.length"
         /// `items/$count`, the number of elements of an array.
         case count = "$count"
 
@@ -188,7 +184,7 @@ extension Expression {
         public var argumentCounts: ClosedRange<Int> {
             switch self {
             case .now, .minDateTime, .maxDateTime: 0...0
-            case .startsWith, .endsWith, .contains, .matchesPattern, .indexOf, .concat,
+            case .startsWith, .endsWith, .contains, .indexOf, .concat,
                 .geoDistance:
                 2...2
             case .substring: 2...3
@@ -196,13 +192,10 @@ extension Expression {
             case .length, .toLower, .toUpper, .trim, .year, .month, .day, .hour, .minute, .second,
                 .fractionalSeconds, .totalOffsetMinutes, .totalSeconds, .date, .time, .round,
                 .floor,
-                .ceiling, .geoLength, .count:
+                .ceiling, .count:
                 1...1
             }
         }
-
-        /// Whether its arguments are geographical values.
-        var takesGeography: Bool { self == .geoDistance || self == .geoLength }
 
         /// The dialects whose servers are known to have the function.
         var dialects: Set<Dialect> {
@@ -215,8 +208,6 @@ extension Expression {
             case .date, .time, .now, .minDateTime, .maxDateTime, .fractionalSeconds,
                 .totalOffsetMinutes, .totalSeconds, .geoDistance, .count:
                 [.v4]
-            // Regular expressions differ between servers, and no server computes `geo.length`.
-            case .matchesPattern, .geoLength: []
             }
         }
     }

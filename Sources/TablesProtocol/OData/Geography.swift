@@ -93,12 +93,6 @@ struct GeoShape: Sendable, Hashable {
             : "{\"type\":\"LineString\",\"coordinates\":[\(pairs.joined(separator: ","))]}"
     }
 
-    /// The length of a line; nil for a point.
-    func length(_ space: GeoLiteral.Space) -> Double? {
-        if isPoint { return nil }
-        return zip(points, points.dropFirst()).reduce(0) { $0 + Self.distance($1.0, $1.1, space) }
-    }
-
     /// The distance between two points; nil if either shape is a line.
     func distance(to other: GeoShape, _ space: GeoLiteral.Space) -> Double? {
         isPoint && other.isPoint ? Self.distance(points[0], other.points[0], space) : nil

@@ -6,8 +6,8 @@ extension Parser {
         case .literal(let literal):
             if case .geo(let place) = literal, !allowsGeography {
                 throw error(
-                    "A constant '\(place.space.rawValue)' may stand in geo.distance and geo.length "
-                        + "only", at: token.position)
+                    "A constant '\(place.space.rawValue)' may stand in geo.distance only",
+                    at: token.position)
             }
             advance()
             return Node(expression: .literal(literal), depth: 1)
@@ -153,7 +153,7 @@ extension Parser {
 
     /// OData functions that are not supported on JSON columns.
     private static let unsupported: Set = [
-        "case", "geo.intersects", "hassubset", "hassubsequence",
+        "case", "geo.intersects", "geo.length", "hassubset", "hassubsequence", "matchespattern",
     ]
 
     /// A function call. Its name may be in any case, and may contain the dotless ı that `I` becomes on a
@@ -168,8 +168,7 @@ extension Parser {
             let function = name == "substringof"
                 ? .contains : Expression.Function(rawValue: name), function != .count
         else { throw error("Unknown function '\(word)'", at: position) }
-        let (parsed, places) = try arguments(of: function)
-        var arguments = parsed
+        var arguments = try arguments(of: function)
         let counts = function.argumentCounts
         guard counts.contains(arguments.count) else {
             let wanted =
@@ -178,39 +177,27 @@ extension Parser {
             throw error(
                 "'\(word)' takes \(wanted) arguments, not \(arguments.count)", at: position)
         }
-        if function == .matchesPattern { try check(pattern: arguments[1], at: places[1]) }
         // `substringof(needle, text)` is `contains(text, needle)`.
         if name == "substringof" { arguments.reverse() }
         return try node(.call(function, arguments.map(\.expression)), arguments, at: position)
     }
 
-    /// The arguments in parentheses, and the position of each.
+    /// The arguments in parentheses.
     private mutating func arguments(
         of function: Expression.Function
-    ) throws(ODataError) -> ([Node], [Int]) {
+    ) throws(ODataError) -> [Node] {
         let outer = allowsGeography
-        allowsGeography = function.takesGeography
+        allowsGeography = function == .geoDistance
         defer { allowsGeography = outer }
         var arguments: [Node] = []
-        var places: [Int] = []
         try expect(.open)
         if current.kind != .close {
             repeat {
-                places.append(current.position)
                 arguments.append(try expression())
             } while take(.comma)
         }
         try expect(.close)
-        return (arguments, places)
-    }
-
-    private func check(pattern: Node, at position: Int) throws(ODataError) {
-        guard case .literal(.string(let text)) = pattern.expression else {
-            throw error("The pattern of 'matchesPattern' must be a text constant", at: position)
-        }
-        do throws(Pattern.Refusal) { _ = try Pattern(text) } catch {
-            throw self.error("The pattern is refused: \(error.reason)", at: position)
-        }
+        return arguments
     }
 
     /// `cast(value, Edm.T)` and `isof(value, Edm.T)`, with or without quotes around the type. A constant is

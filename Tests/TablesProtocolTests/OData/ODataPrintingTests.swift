@@ -74,10 +74,6 @@ import Testing
             "A backend of generation 3 has no column for createdAt"
         ),
         ("a divby 2 eq 1", "A backend of generation 3 has no operator 'divby'"),
-        ("matchesPattern(a,'x')", "A backend of generation 3 has no function 'matchespattern'"),
-        (
-            "geo.length(a) gt 1", "A backend of generation 3 has no function 'geo.length'"
-        ),
     ])
     func `a feature that a backend lacks is refused with a reason`(filter: String, reason: String)
         throws

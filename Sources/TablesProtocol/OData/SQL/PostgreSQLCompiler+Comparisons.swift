@@ -278,12 +278,10 @@ extension PostgreSQLCompiler {
             return try .call("starts_with", text(arguments[0]), text(arguments[1]))
         case .endsWith:
             return try .call("odata_endswith", text(arguments[0]), text(arguments[1]))
-        case .matchesPattern:
-            throw Beyond()
         case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
             .month, .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes,
             .totalSeconds, .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling,
-            .geoDistance, .geoLength, .count:
+            .geoDistance, .count:
             return Self.noTruth
         }
     }

@@ -163,9 +163,9 @@ extension PostgreSQLCompiler {
             guard let array = json(arguments[0]) else { return SQLFragment("0::numeric") }
             let count = Self.byType(array, "WHEN 'array' THEN jsonb_array_length(*) ELSE 0")
             return SQLFragment("(\(count.text))::numeric", count.arguments)
-        case .fractionalSeconds, .totalOffsetMinutes, .totalSeconds, .geoDistance, .geoLength:
+        case .fractionalSeconds, .totalOffsetMinutes, .totalSeconds, .geoDistance:
             throw Beyond()
-        case .startsWith, .endsWith, .contains, .matchesPattern, .toLower, .toUpper, .trim,
+        case .startsWith, .endsWith, .contains, .toLower, .toUpper, .trim,
             .substring, .concat, .replace, .date, .time, .now, .minDateTime, .maxDateTime:
             return Self.noNumber
         }
@@ -212,10 +212,10 @@ extension PostgreSQLCompiler {
                 SQLFragment("?::bigint", [.integer(Int64(Limits.computedTextBytes))]))
         case .substring, .replace:
             throw Beyond()
-        case .startsWith, .endsWith, .contains, .matchesPattern, .length, .indexOf, .year, .month,
+        case .startsWith, .endsWith, .contains, .length, .indexOf, .year, .month,
             .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes, .totalSeconds,
             .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling, .geoDistance,
-            .geoLength, .count:
+            .count:
             return Self.noText
         }
         return made.suffixed("COLLATE \"C\"")

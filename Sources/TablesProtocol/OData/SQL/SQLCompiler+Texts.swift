@@ -76,7 +76,7 @@ extension SQLCompiler {
         SQLFragment("(\(values.map { _ in "?" }.joined(separator: ",")))", values)
     }
 
-    /// `matchesPattern`, `contains`, `startswith` and `endswith`. The last three compare bytes, so that
+    /// `contains`, `startswith` and `endswith`. They compare bytes, so that
     /// `%`, `_` and U+0000 have no special meaning.
     func test(_ function: Expression.Function, _ arguments: [Expression]) -> SQLFragment {
         guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
@@ -96,12 +96,10 @@ extension SQLCompiler {
         case .endsWith:
             // `substr` would do, but it makes null of an empty blob.
             return .call("odata_endswith", arguments.map(text))
-        case .matchesPattern:
-            return .call("odata_matches", arguments.map(text))
         case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
             .month, .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes,
             .totalSeconds, .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling,
-            .geoDistance, .geoLength, .count:
+            .geoDistance, .count:
             return .null
         }
     }

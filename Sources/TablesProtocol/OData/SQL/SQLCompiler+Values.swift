@@ -68,11 +68,9 @@ extension SQLCompiler {
             return .call(name, arguments.map(number))
         case .geoDistance:
             return .call("odata_distance", arguments.map(place) + [space(of: arguments)])
-        case .geoLength:
-            return .call("odata_linelength", arguments.map(place) + [space(of: arguments)])
         case .count:
             return count(arguments[0])
-        case .startsWith, .endsWith, .contains, .matchesPattern, .toLower, .toUpper, .trim,
+        case .startsWith, .endsWith, .contains, .toLower, .toUpper, .trim,
             .substring, .concat, .replace, .date, .time, .now, .minDateTime, .maxDateTime:
             return .null
         }
@@ -113,10 +111,10 @@ extension SQLCompiler {
             return .call(name, arguments.map(text))
         case .substring:
             return .call(name, arguments.prefix(1).map(text) + arguments.dropFirst().map(number))
-        case .startsWith, .endsWith, .contains, .matchesPattern, .length, .indexOf, .year, .month,
+        case .startsWith, .endsWith, .contains, .length, .indexOf, .year, .month,
             .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes, .totalSeconds,
             .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling, .geoDistance,
-            .geoLength, .count:
+            .count:
             return .null
         }
     }

@@ -166,7 +166,7 @@ extension SQLCompiler {
         /// A user's column or a value in it: any JSON value.
         case json
         case boolean, number, text, guid, instant, time, duration
-        /// A point or a line, which only `geo.distance` and `geo.length` use.
+        /// A point or a line, which only `geo.distance` uses.
         case place
     }
 
@@ -245,13 +245,12 @@ extension SQLCompiler {
 
     private func kind(of function: Expression.Function) -> Kind {
         switch function {
-        case .startsWith, .endsWith, .contains, .matchesPattern: .boolean
+        case .startsWith, .endsWith, .contains: .boolean
         case .toLower, .toUpper, .trim, .substring, .concat, .replace: .text
         case .date, .now, .minDateTime, .maxDateTime: .instant
         case .time: .time
         case .length, .indexOf, .year, .month, .day, .hour, .minute, .second, .fractionalSeconds,
-            .totalOffsetMinutes, .totalSeconds, .round, .floor, .ceiling, .geoDistance, .geoLength,
-            .count:
+            .totalOffsetMinutes, .totalSeconds, .round, .floor, .ceiling, .geoDistance, .count:
             .number
         }
     }

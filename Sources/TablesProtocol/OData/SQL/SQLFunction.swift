@@ -21,23 +21,14 @@ public struct SQLFunction: Sendable {
     init(
         _ name: String, _ argumentCount: Int, body: @escaping @Sendable ([SQLValue]) -> SQLValue
     ) {
-        self.init(name, argumentCount) { arguments, _ in body(arguments) }
-    }
-
-    /// Makes a function that does more work than that.
-    /// - Parameter body: adds the additional steps to its second parameter.
-    init(
-        _ name: String, _ argumentCount: Int,
-        working body: @escaping @Sendable ([SQLValue], inout Int) -> SQLValue
-    ) {
         self.name = "odata_\(name)"
         self.argumentCount = argumentCount
         self.body = { arguments in
             guard arguments.count == argumentCount else { return Call(value: .null, steps: 0) }
-            var steps = Limits.functionSteps
-            let value = body(arguments, &steps)
+            let value = body(arguments)
             let bytes = arguments.reduce(value.byteCount) { $0 + $1.byteCount }
-            return Call(value: value, steps: steps + bytes / Limits.functionBytesPerStep)
+            return Call(
+                value: value, steps: Limits.functionSteps + bytes / Limits.functionBytesPerStep)
         }
     }
 
@@ -99,9 +90,6 @@ extension SQLFunction {
             else { return .null }
             return .real(distance)
         },
-        SQLFunction("linelength", 2) { arguments in
-            shape(arguments[0])?.length(space(arguments[1])).map { .real($0) } ?? .null
-        },
         SQLFunction("has", 2) { arguments in
             switch (arguments[0], arguments[1]) {
             case (.integer(let flags), .integer(let wanted)):
@@ -110,15 +98,6 @@ extension SQLFunction {
                 return .integer(names(wanted).isSubset(of: names(flags)) ? 1 : 0)
             case (_, _): return .null
             }
-        },
-        // A text and a pattern. Null if the text takes too many steps.
-        SQLFunction("matches", 2) { arguments, steps in
-            guard let text = arguments[0].string, let source = arguments[1].string,
-                let pattern = try? Pattern(source)
-            else { return .null }
-            steps += pattern.steps.count
-            guard let matches = pattern.matches(text, work: &steps) else { return .null }
-            return .integer(matches ? 1 : 0)
         },
     ]
 
