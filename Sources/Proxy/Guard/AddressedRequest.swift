@@ -3,7 +3,7 @@ import HTTPTypes
 import TablesProtocol
 
 /// The head of a request, read once: its capability address, path and space. Guard, routes and counts use
-/// this value, and nothing reads the target again.
+/// this value. The log at the level `debug`, which shows a path without its secrets, reads the target itself.
 struct AddressedRequest: Sendable {
     /// The request as it would be without a capability address.
     let request: Request

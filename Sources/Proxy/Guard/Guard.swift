@@ -19,11 +19,12 @@ struct Guard: Sendable {
         self.capabilities = capabilities
     }
 
+    /// The rules now, as the worker of `request` has them.
     func rules(_ request: Request) -> GuardRules {
         currentRules.snapshot(worker: request.connection.worker)
     }
 
-    /// Checks `request`, in this order:
+    /// Checks the head of a request, in this order:
     /// 1. the connection came in on a loopback address or on the Unix socket;
     /// 2. the method is known, and the request is not for a service worker's script;
     /// 3. Host names this server, with its port (not on the Unix socket, which has no host name);
