@@ -43,6 +43,7 @@ fleets = 10000:500:3600,100000:5000:3600
 #   DEBUG_SEEDS=22000:1000   the same in the build with assertions
 #   SHARED_SEEDS=1000:2000   the same with shared rows
 #   OPERATIONS=100000        operations in the queue of the dashboard
+#   PRESSES=200              presses on each view of the dashboard while the backend comes and goes
 #   LIFE_SECONDS=60          killed processes (LIFE_SEED)
 #   POWER_IMAGES=200         power failures (POWER_SEED)
 #   DISK_FAULTS=150          failing disks (DISK_SEED)
@@ -58,6 +59,7 @@ soak: build ## run the long tests, for hours (how much: see the variables in the
 	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
 	@SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
+	@PRESSES=$(or $(PRESSES),200) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Browser/test_press.py
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py
 	@POWER_IMAGES=$(or $(POWER_IMAGES),200) POWER_SEED=$(or $(POWER_SEED),$$(date +%s)) DISK_FAULTS=$(or $(DISK_FAULTS),150) DISK_SEED=$(or $(DISK_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_power_failure.py Tests/Live/test_disk_faults.py
 	@NODES_ROUNDS=$(or $(NODES_ROUNDS),50) NODES_PROXIES=$(or $(NODES_PROXIES),20) NODES_SEED=$(or $(NODES_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_nodes.py

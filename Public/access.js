@@ -2,7 +2,7 @@
 
 import { operator } from "./api.js";
 import { askDangerous } from "./dialog.js";
-import { button, column, fill, form, h, joined, note, onFirstClick } from "./dom.js";
+import { button, column, fill, form, h, joined, note, onFirstClick, refill } from "./dom.js";
 import { attempt, toast } from "./messages.js";
 import { accessWords as said } from "./words-settings.js";
 
@@ -47,8 +47,8 @@ export function accessCard() {
     const open = (await operator.get("/sessions")).items;
     const addressRows = known.map((one) => addressRow(one, () => attempt(() => revoke(one.name))));
     const browserRows = open.map((one) => browserRow(one, () => attempt(() => signOut(one.id))));
-    fill(addresses, known.length === 0 ? note(said.noAddresses) : h("ul", { class: "plain" }, addressRows));
-    fill(browsers, h("ul", { class: "plain" }, browserRows));
+    refill(addresses, known.length === 0 ? note(said.noAddresses) : h("ul", { class: "plain" }, addressRows));
+    refill(browsers, h("ul", { class: "plain" }, browserRows));
   }
 
   attempt(load);
@@ -60,15 +60,15 @@ export function accessCard() {
 
 /** @param {Access} address */
 function addressRow({ name, lastUsedAt }, onclick) {
-  return h("li", {},
+  return h("li", { "data-key": name },
     h("strong", {}, name), " ",
     h("span", { class: "quiet-text" }, said.used(lastUsedAt)), " ",
     button({ onclick }, said.revoke(name)));
 }
 
 /** @param {DashboardSession} session */
-function browserRow({ browser, startedAt, isCurrent }, onclick) {
-  return h("li", {},
+function browserRow({ id, browser, startedAt, isCurrent }, onclick) {
+  return h("li", { "data-key": id },
     browser || said.unnamed, " ",
     h("span", { class: "quiet-text" }, joined(said.since(startedAt), isCurrent && said.thisOne)), " ",
     !isCurrent && button({ onclick: onFirstClick(onclick) }, said.signOut));

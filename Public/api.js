@@ -1,5 +1,6 @@
 // The two ways to the proxy: /tables as any client, and the operator API with the session.
 
+import { untilReleased } from "./press.js";
 import { words } from "./words.js";
 
 const sessionKey = "understudy-session";
@@ -73,8 +74,10 @@ async function request(method, path, headers, body) {
     });
     text = await answer.text();
   } catch {
+    await untilReleased();
     throw new Problem(0, null, words.noAnswerHere);
   }
+  await untilReleased();
   let value = null;
   try {
     value = text ? parseJSON(text) : null;

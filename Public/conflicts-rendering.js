@@ -21,7 +21,7 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
   let listed = ""; // The conflicts that are drawn in the list.
   fill(main, page);
 
-  const drawPlace = ({ index, total }) => fill(place, said.position(index + 1, total));
+  const drawPlace = ({ index, total }) => refill(place, said.position(index + 1, total));
 
   /** Draws the conflict on screen with its card. `left` is what was typed for one that is decided already. */
   function draw(state, card, left, giveUp) {
@@ -55,8 +55,8 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
 
   return {
     draw, drawPlace, drawList,
-    drawProgress: (done, total) => fill(place, said.deciding(done, total)),
-    drawCounting: (count) => fill(place, said.counting(count)),
+    drawProgress: (done, total) => refill(place, said.deciding(done, total)),
+    drawCounting: (count) => refill(place, said.counting(count)),
     drawNone: (left, giveUp) => fill(page, h("h1", {}, views.conflicts),
       unsavedParts("", left, giveUp), h("p", { class: "empty" }, said.noConflicts)),
   };
@@ -81,9 +81,9 @@ const choiceButtons = (choices, decide) => h("div", { class: "actions" },
 
 /** The conflicts that were read, beside the one on screen. A narrow page hides them. */
 function listOf({ list, index, total }) {
-  const link = (one, at) => h("li", {},
+  const link = (one, at) => h("li", { "data-key": one.id },
     h("a", {
-      href: addressOf(one.id), dir: "auto", "data-key": one.id, "aria-current": at === index ? "true" : null,
+      href: addressOf(one.id), dir: "auto", "aria-current": at === index ? "true" : null,
     },
       oneLine(one.title ?? one.itemId), h("span", { class: "quiet-text" }, one.table),
       draft.read(draftOf.conflict(one.id)) && unsavedMark()));

@@ -7,7 +7,7 @@ import {
   announcement, failing, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent,
   waiting,
 } from "./connection-state.js";
-import { button, fill, h } from "./dom.js";
+import { button, fill, h, refill } from "./dom.js";
 import { shortNumber } from "./formats.js";
 import { announce, attempt, toast } from "./messages.js";
 import { cancel, follow, progress, sentence, watch } from "./runs.js";
@@ -122,16 +122,17 @@ export function connection(element) {
 
 /** Builds the line. Gives a function that draws it. */
 function connectionLine(element, { sync, toggleMode }) {
-  const warning = h("p", { class: "loud", hidden: true });
+  const warning = h("span", { class: "loud", hidden: true });
   const pill = h("a", { class: "pill", href: "#/status" });
   const detail = h("span", { class: "detail" });
   const syncButton = button({ class: "primary sync", onclick: sync }, words.syncNow);
   const strip = progressStrip();
   const modeButton = button({ onclick: toggleMode });
+  // All of it is on one line at every width: a longer text must not move the view below.
   fill(element,
-    h("div", { class: "state" }, pill, detail),
+    h("div", { class: "state" }, h("span", { class: "pill-place" }, pill), detail, warning),
     h("div", { class: "actions" }, modeButton, syncButton));
-  element.after(warning, strip.element);
+  element.after(strip.element);
 
   /**
    * @param {Status | null} status
@@ -139,20 +140,25 @@ function connectionLine(element, { sync, toggleMode }) {
    * @param {{ link: PageLink, isAnswering: boolean, heardAt: string } | null} silence While no events arrive.
    */
   return function draw(status, run, silence) {
-    fill(syncButton, run ? stopLabel() : words.syncNow);
+    refill(syncButton, run ? stopLabel() : words.syncNow);
     strip.draw(run);
     element.classList.toggle("stale", silence !== null);
     const isSignedOut = silence?.link === "signedOut";
     const isStopped = silence !== null && (isSignedOut || !silence.isAnswering);
-    if (isStopped) fill(pill, isSignedOut ? words.signedOut : words.understudyStopped);
+    if (isStopped) refill(pill, isSignedOut ? words.signedOut : words.understudyStopped);
     if (!status) return;
     pill.className = `pill ${isStopped ? "stopped" : linkState(status, run)}`;
     pill.title = isStopped ? "" : status.backend.reason;
-    if (!isStopped) fill(pill, stateText(status, run));
-    fill(detail, (isStopped ? stoppedDetails(status, silence) : details(status, run))
+    if (!isStopped) refill(pill, stateText(status, run));
+    const risk = isStopped ? null : riskOf(status);
+    warning.hidden = !risk;
+    if (risk) {
+      refill(warning, h("span", { title: risk }, risk), h("a", { href: "#/status" }, words.whatToDo));
+    }
+    refill(detail, (isStopped ? stoppedDetails(status, silence) : details(status, run))
       .flatMap((part, index) => (index ? [" · ", part] : [part])));
-    fill(modeButton, isOfflineByChoice(status) ? words.goOnline : words.goOffline);
-    drawWarning(warning, status, isStopped);
+    detail.title = detail.textContent ?? ""; // A narrow page cuts it off.
+    refill(modeButton, isOfflineByChoice(status) ? words.goOnline : words.goOffline);
     drawBadge("queue", unsent(status));
     drawBadge("conflicts", status.queue.conflict);
   };
@@ -184,6 +190,7 @@ function progressStrip() {
 }
 
 /**
+ * What comes and goes is at the end, so that the links before it stay where they are.
  * @param {Status} status
  * @param {FollowedRun | null} run
  */
@@ -193,11 +200,11 @@ function details(status, run) {
   const place = queue.conflict ? "#/conflicts" : "#/queue?state=quarantined";
   const isAway = !["online", "workingOffline", "notAsked"].includes(linkState(status, run));
   return [
-    run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
-    failingLink(status),
     attention > 0 && h("a", { href: place, class: "attention" }, words.needDecision(attention)),
     unsentLink(open),
     open === 0 && !run && (isAllSent(status) ? words.allSent : words.nothingUnsent),
+    failingLink(status),
+    run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
     !run && (lastSync ? words.lastSync(lastSync) : words.neverSynced),
     isAway && !run && waiting(status) === 0 && backend.reason.replace(/\.$/, ""), // Else the warning has it.
     isAway && !run && backend.nextTry && words.nextTry(backend.nextTry),
@@ -218,12 +225,14 @@ function failingLink(status) {
 
 const unsentLink = (count) => count > 0 && h("a", { href: "#/queue" }, words.unsentChanges(count));
 
-/** Warns of a person's work that is at risk: it was written here and cannot be sent. */
-function drawWarning(warning, status, isStopped) {
+/**
+ * What is said of a person's work that was written here and cannot be sent; null where there is none.
+ * @param {Status} status
+ */
+function riskOf(status) {
   const open = waiting(status);
-  const found = open > 0 && !isStopped ? obstacle(status) : null;
-  warning.hidden = !found;
-  if (found) fill(warning, words.risk(open, found.reason), " ", h("a", { href: "#/status" }, words.whatToDo));
+  const found = open > 0 ? obstacle(status) : null;
+  return found && words.risk(open, found.reason);
 }
 
 /**
@@ -240,5 +249,5 @@ function drawBadge(view, count) {
   const badge = document.getElementById(`badge-${view}`);
   if (!badge) return;
   badge.hidden = count === 0;
-  fill(badge, shortNumber(count));
+  refill(badge, shortNumber(count));
 }

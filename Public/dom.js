@@ -1,8 +1,8 @@
 // Makes elements without markup strings: every text becomes a text node, so no value of a row runs as markup.
 
 /**
- * Makes an element. `properties` are its class, attributes and `on…` listeners, `children` nodes, texts and
- * lists of them; false and null are left out.
+ * Makes an element. `properties` are its class, attributes, `style` and `on…` listeners, `children` nodes,
+ * texts and lists of them; false and null are left out.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, any>} properties
@@ -10,14 +10,40 @@
  */
 export function h(tag, properties, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (value === false || value === null || value === undefined) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name === "value" || name === "checked" || name === "disabled") element[name] = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
-  }
-  append(element, children);
+  element.append(...nodesOf(children));
+  give(element, properties); // The value of a select is one of its children.
   return element;
+}
+
+/**
+ * What was given to each element, so that another drawing of it can take its place.
+ * @type {WeakMap<Element, Record<string, any>>}
+ */
+const given = new WeakMap();
+const isAbsent = (value) => value === false || value === null || value === undefined;
+
+/** Gives an element its properties. Of an earlier drawing only what differs from it is changed. */
+function give(element, properties) {
+  const before = given.get(element) ?? {};
+  given.set(element, properties);
+  for (const name of Object.keys({ ...before, ...properties })) {
+    const [was, now] = [before[name], properties[name]];
+    if (name.startsWith("on")) {
+      if (isAbsent(was) && !isAbsent(now)) element.addEventListener(name.slice(2), callGiven);
+    } else if (name === "value" || name === "checked" || name === "disabled") {
+      const value = isAbsent(now) ? (name === "value" ? "" : false) : now;
+      if (element[name] !== value) element[name] = value;
+    } else if (name === "style") Object.assign(element.style, now);
+    else if (was === now) continue;
+    else if (isAbsent(now)) element.removeAttribute(name);
+    else element.setAttribute(name, now === true ? "" : String(now));
+  }
+}
+
+/** The listener of all events: calls what the element was given last. */
+function callGiven(event) {
+  const listener = given.get(event.currentTarget)?.[`on${event.type}`];
+  if (listener) listener(event);
 }
 
 /** A button that does not send a form. */
@@ -61,23 +87,67 @@ export const joined = (...texts) => texts.filter(Boolean).join(" · ");
 
 export const note = (...children) => h("p", { class: "quiet-text" }, children);
 
-function append(element, children) {
-  for (const child of children.flat(Infinity)) {
-    if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
-  }
-}
+const nodesOf = (children) => children.flat(Infinity).filter((child) => !isAbsent(child))
+  .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
 
+/** Replaces the children of an element. */
 export function fill(element, ...children) {
-  element.replaceChildren();
-  append(element, children);
+  element.replaceChildren(...nodesOf(children));
 }
 
-/** The same for what a person may use meanwhile: the child with the same `data-key` keeps the focus. */
+/**
+ * The same for what a person may point at, select or use meanwhile: what stays is not replaced.
+ * 1. A child that is in `element` already stays as it is.
+ * 2. Else the child takes the place of the one with the same `data-key`; without a key, of the next one of
+ *    its tag. That one gets the properties, listeners and children which differ.
+ * 3. Children that have no place are inserted, and those of before whose place nothing took are removed.
+ * So the listeners of `children` must not name elements among them: those may never be in the page.
+ */
 export function refill(element, ...children) {
-  const focused = find(element, "[data-key]:focus")?.dataset.key;
-  fill(element, children);
-  if (focused) findAll(element, "[data-key]").find((one) => one.dataset.key === focused)?.focus();
+  patch(element, nodesOf(children));
+}
+
+/**
+ * @param {Element} element
+ * @param {Node[]} wanted
+ */
+function patch(element, wanted) {
+  const old = new Set([...element.childNodes].filter((one) => !wanted.includes(one)));
+  const children = wanted.map((child) => {
+    if (child.parentNode === element) return child;
+    const place = [...old].find((one) => canBecome(one, child));
+    if (!place) return child;
+    old.delete(place);
+    become(place, child);
+    return place;
+  });
+  for (const one of old) one.remove();
+  let next = element.firstChild;
+  for (const child of children)
+    if (child === next) next = next.nextSibling;
+    else insert(element, child, next);
+}
+
+const canBecome = (node, other) => node.nodeName === other.nodeName && (node instanceof Text ||
+  (given.has(node) && given.has(other) && node.dataset.key === other.dataset.key));
+
+/** Gives a node the text, or the properties and children, of another. */
+function become(node, other) {
+  if (node instanceof Text) {
+    if (node.data !== other.data) node.data = other.data;
+    return;
+  }
+  patch(node, [...other.childNodes]);
+  give(node, given.get(other));
+}
+
+/** Moves an element so that it keeps the focus. */
+export function insert(parent, element, before) {
+  const canMove = element.isConnected && parent.isConnected && parent.moveBefore;
+  if (canMove) return parent.moveBefore(element, before);
+  const focused = element.contains(document.activeElement) && document.activeElement;
+  parent.insertBefore(element, before);
+  if (focused) focused.focus({ preventScroll: true });
 }
 
 /** @returns {HTMLElement} */
@@ -108,7 +178,7 @@ export function keyed(container, models, keyOf, make) {
     if (row) row.update(model);
     else rows.set(key, (row = make(model)));
     const place = previous ? previous.nextSibling : container.firstChild;
-    if (place !== row.element) container.insertBefore(row.element, place);
+    if (place !== row.element) insert(container, row.element, place);
     previous = row.element;
   }
 }

@@ -3,7 +3,7 @@
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { button, facts, fill, h, joined, keyed, onFirstClick } from "./dom.js";
+import { button, facts, fill, h, joined, keyed, onFirstClick, refill } from "./dom.js";
 import { time } from "./formats.js";
 import {
   begin, changedFields, sinceLastLook, titleOf, withLatest, withMore, withSearch, withUndone,
@@ -95,8 +95,8 @@ function changesPage(place, { more, undo, search }) {
   function draw(state) {
     keyed(list, state.entries, (entry) => entry.id, (first) => entryRow(first, state.seen, undo));
     empty.hidden = state.entries.length > 0;
-    fill(empty, state.q ? words.nothingMatches : words.noHistory);
-    fill(count, runWords.found(state.total));
+    refill(empty, state.q ? words.nothingMatches : words.noHistory);
+    refill(count, runWords.found(state.total));
     moreButton.hidden = !state.next;
     drawAway(state);
   }
@@ -105,7 +105,7 @@ function changesPage(place, { more, undo, search }) {
     const { counts, isAll } = sinceLastLook(state);
     away.hidden = state.seen === 0 || counts.length === 0 || state.q !== "";
     const count = ([kind, many]) => words.awayCount(words.historyKind[kind] ?? kind, many);
-    fill(away,
+    refill(away,
       h("strong", {}, isAll ? words.whileAway : words.whileAwayMost(state.entries.length)), " ",
       counts.map(count).join(", "));
   }
@@ -120,7 +120,7 @@ function entryRow(first, seen, undo) {
   const update = (entry) => {
     const title = titleOf(entry);
     element.classList.toggle("new", seen > 0 && entry.id > seen);
-    fill(element,
+    refill(element,
       h("div", { class: "line" },
         h("span", {},
           h("span", { class: `tag ${entry.kind}` }, words.historyKind[entry.kind] ?? entry.kind), " ",

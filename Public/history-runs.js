@@ -76,9 +76,9 @@ function runsTable(runs) {
     h("table", { class: "grid runs" },
       h("thead", {}, h("tr", {}, head.map((name, index) =>
         h("th", { scope: "col", class: index > 1 && index < 8 ? "number" : "" }, name)))),
-      h("tbody", {}, runs.map((run) => h("tr", { "data-row": true },
+      h("tbody", {}, runs.map((run) => h("tr", { "data-row": true, "data-key": run.id },
         h("th", { scope: "row", class: "one-line" },
-          h("a", { href: addressOf(run.id), "data-open": true, "data-key": run.id },
+          h("a", { href: addressOf(run.id), "data-open": true },
             `${said.kind[run.kind]}, ${time(run.startedAt)}`)),
         h("td", { class: "one-line" }, stateTag(run)),
         h("td", { class: "one-line number" }, tookOf(run)),

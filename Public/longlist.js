@@ -2,7 +2,7 @@
 // scrolling; an empty block keeps its height.
 
 import { coalesce } from "./coalesce.js";
-import { find, findAll } from "./dom.js";
+import { find, findAll, insert } from "./dom.js";
 
 const blockRows = 40;
 const aheadPixels = 800;
@@ -202,10 +202,4 @@ function focusNear(before, left) {
   const target = row ? (find(row, "textarea, [data-open]") ?? row) : find(document, "main h1");
   if (!row) target?.setAttribute("tabindex", "-1");
   target?.focus({ preventScroll: true });
-}
-
-/** Moves a row so that it keeps the focus where the browser can do that. */
-function insert(parent, element, before) {
-  if (element.isConnected && parent.isConnected && parent.moveBefore) parent.moveBefore(element, before);
-  else parent.insertBefore(element, before);
 }

@@ -1,6 +1,6 @@
 // The card of one operation with all its attempts: what was sent, what came back, what happens next.
 
-import { button, facts, fill, find, focusCard, h, joined } from "./dom.js";
+import { button, facts, fill, find, focusCard, h, joined, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { milliseconds, oneLine, time, timeAndDistance } from "./formats.js";
 import { isComposing } from "./keys.js";
@@ -16,16 +16,15 @@ const retriedStates = ["waiting", "unknown", "quarantined"];
 const editedStates = ["queued", "waiting", "quarantined", "conflict"];
 
 /**
- * The card; `saved()` is called after an edit.
- * @param {OperationDetail} detail
+ * The card; `saved()` is called after an edit. Gives `{element, update(detail)}`.
+ * @param {OperationDetail} first
  * @param {string | null} backendURL
  * @param {{ close(): void, act(action: "retry" | "discard"): void, saved(): void }} actions
  */
-export function operationDetail(detail, backendURL, { close, act, saved }) {
-  const operation = detail.summary;
-  const isOpen = !closedStates.includes(operation.state);
+export function operationDetail(first, backendURL, { close, act, saved }) {
+  let detail = first;
   const editor = h("div", {});
-  const draftName = draftOf.operation(operation.id);
+  const draftName = draftOf.operation(first.summary.id);
   const edit = () => fill(editor, payloadEditor(detail, { saved: closeSaved, cancel: closeEditor }));
   function editAndFocus() {
     edit();
@@ -35,14 +34,13 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
   function closeEditor() {
     draft.forget(draftName);
     fill(editor);
-    find(card, "[data-key=edit]")?.focus();
+    find(element, "[data-key=edit]")?.focus();
   }
   function closeSaved() {
     fill(editor);
-    focusCard(card);
+    focusCard(element);
     saved();
   }
-  const kind = words.kind[operation.kind] ?? operation.kind;
   /** Escape closes an editor in which nothing was typed, else the card: what was typed stays. */
   function onkeydown(event) {
     if (event.key !== "Escape" || event.defaultPrevented || isComposing(event)) return;
@@ -54,31 +52,40 @@ export function operationDetail(detail, backendURL, { close, act, saved }) {
   const typed = draft.read(draftName);
   if (typed && canEdit(detail)) edit();
   else if (typed) fill(editor, leftText(typed.title, typed.text, closeEditor));
+  const element = h("article", { class: "card", "aria-labelledby": "operation-title", onkeydown });
 
-  const card = h("article", { class: "card", "aria-labelledby": "operation-title", onkeydown },
-    h("div", { class: "bar" },
-      h("h2", { id: "operation-title", tabindex: "-1" },
-        said.operationTitle(kind, oneLine(titleOf(operation)))),
-      button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
-    h("p", {}, stateTag(operation.state)),
-    lastAnswer(detail),
-    facts(factsOf(detail)),
-    isOpen && actions(detail, { act, edit: editAndFocus }),
-    editor,
-    operationCopies(detail, backendURL),
-    h("h3", {}, said.attemptLog),
-    h("ol", { class: "attempts" },
-      h("li", {},
-        h("div", {}, h("strong", {}, said.created)),
-        h("div", { class: "quiet-text" }, time(operation.createdAt))),
-      detail.attempts.map((one, index) => attempt(one, index === detail.attempts.length - 1)),
-      isOpen && h("li", { class: "ahead" },
-        h("div", {}, h("strong", {}, ahead(operation))),
-        operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
-    block(said.payload, detail.payload),
-    block(words.base, detail.base),
-    block(words.server, detail.server));
-  return card;
+  /** @param {OperationDetail} now */
+  function update(now) {
+    detail = now;
+    const operation = detail.summary;
+    const isOpen = !closedStates.includes(operation.state);
+    const kind = words.kind[operation.kind] ?? operation.kind;
+    refill(element,
+      h("div", { class: "bar" },
+        h("h2", { id: "operation-title", tabindex: "-1" },
+          said.operationTitle(kind, oneLine(titleOf(operation)))),
+        button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
+      h("p", {}, stateTag(operation.state)),
+      lastAnswer(detail),
+      facts(factsOf(detail)),
+      isOpen && actions(detail, { act, edit: editAndFocus }),
+      editor,
+      operationCopies(detail, backendURL),
+      h("h3", {}, said.attemptLog),
+      h("ol", { class: "attempts" },
+        h("li", {},
+          h("div", {}, h("strong", {}, said.created)),
+          h("div", { class: "quiet-text" }, time(operation.createdAt))),
+        detail.attempts.map((one, index) => attempt(one, index === detail.attempts.length - 1)),
+        isOpen && h("li", { class: "ahead", "data-key": "ahead" },
+          h("div", {}, h("strong", {}, ahead(operation))),
+          operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
+      block(said.payload, detail.payload),
+      block(words.base, detail.base),
+      block(words.server, detail.server));
+  }
+  update(first);
+  return { element, update };
 }
 
 /** @param {OperationDetail} detail */
@@ -102,9 +109,10 @@ function actions(detail, { act, edit }) {
   const href = `#/conflicts/${encodeURIComponent(id)}`;
   return h("div", { class: "actions" },
     state === "conflict" && h("a", { class: "button primary", href }, words.lookNow),
-    retriedStates.includes(state) && button({ class: "primary", onclick: () => act("retry") }, said.retry),
+    retriedStates.includes(state) &&
+      button({ class: "primary", "data-key": "retry", onclick: () => act("retry") }, said.retry),
     canEdit(detail) && button({ "data-key": "edit", onclick: edit }, said.editOperation),
-    state !== "sending" && button({ onclick: () => act("discard") }, said.discard));
+    state !== "sending" && button({ "data-key": "discard", onclick: () => act("discard") }, said.discard));
 }
 
 function ahead({ state, nextAttemptAt }) {
@@ -115,7 +123,7 @@ function ahead({ state, nextAttemptAt }) {
 /** A value that can be unfolded. By its `key` it stays so when the card is drawn again. */
 function block(name, value, key = name, isOpen = false) {
   if (value === null || value === undefined || value === "") return null;
-  return h("details", { "data-name": key, open: isOpen },
+  return h("details", { "data-name": key, "data-key": key, open: isOpen },
     h("summary", {}, name),
     h("pre", { tabindex: "0" }, pretty(value)));
 }
@@ -133,7 +141,7 @@ function attempt(one, isLast) {
   const took = one.endedAt && milliseconds(Date.parse(one.endedAt) - Date.parse(one.startedAt));
   const outcome = words.operationState[one.outcome] ?? one.outcome;
   const answer = message(one.responseHeaders, one.responseExcerpt);
-  return h("li", {},
+  return h("li", { "data-key": one.number },
     h("div", {},
       h("strong", {}, one.status ?? said.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
     h("div", { class: "quiet-text" }, joined(time(one.startedAt), took, outcome, one.error)),

@@ -3,7 +3,7 @@
 
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { button, fill, find, h } from "./dom.js";
+import { button, fill, find, h, refill } from "./dom.js";
 import { clockTime, time } from "./formats.js";
 import { attempt } from "./messages.js";
 import { figurePlots, ribbon } from "./overview-plots.js";
@@ -93,31 +93,27 @@ export function overview() {
     const step = steps[index ?? steps.length - 1];
     if (!step) return;
     pointedAt = index === null ? null : step.at;
-    fill(when, index === null ? said.latest : spanOf(step));
+    refill(when, index === null ? said.latest : spanOf(step));
     for (const one of [...plots, reach]) one.point(index);
   }
 
   function drawRuns() {
-    const focused = find(dots, ":focus")?.getAttribute("href");
-    fill(dots, placesOf(runs, steps, dots.clientWidth, placePixels).map(({ share, run, count }) => {
+    refill(dots, placesOf(runs, steps, dots.clientWidth, placePixels).map(({ share, run, count }) => {
       const state = words.runState[run.state] ?? run.state;
       const one = runWords.label(runWords.kind[run.kind], run.startedAt, state);
       const label = count > 1 ? `${said.runsAt(count, time(run.startedAt))}. ${one}` : one;
-      const dot = h("a", {
+      return h("a", {
         class: `run-dot ${run.state}`, href: `#/history/runs/${encodeURIComponent(run.id)}`,
-        "aria-label": label, title: label,
+        "aria-label": label, title: label, "data-key": run.id, style: { left: `${share * 100}%` },
       });
-      dot.style.left = `${share * 100}%`;
-      return dot;
     }));
-    if (focused) find(dots, `[href="${focused}"]`)?.focus();
   }
 
   function drawTable() {
-    fill(figures, table.open && figuresTable(steps));
+    refill(figures, table.open && figuresTable(steps));
   }
 
-  const update = () => load().catch((problem) => fill(when, problem.message));
+  const update = () => load().catch((problem) => refill(when, problem.message));
   const refresh = coalesce(update, pace.wait, pace.rest);
   const clock = setInterval(refresh, pace.idle);
   const observer = new ResizeObserver(drawRuns);

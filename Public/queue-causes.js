@@ -1,7 +1,7 @@
 // Why changes wait: a table of the causes, each with its share, and what can be done about all of one cause.
 // Its height stays the same while the filter does, so that the list below does not move.
 
-import { button, fill, h, refill } from "./dom.js";
+import { button, h, refill } from "./dom.js";
 import { distance, number, time } from "./formats.js";
 import { stateTag } from "./queue-rows.js";
 import { addressOf, ofCause } from "./queue-state.js";
@@ -43,11 +43,11 @@ export function causesTable({ act, showAll }) {
     const shown = groups.slice(0, Math.max(rowsMost, isAll ? groups.length : 0));
     element.hidden = filter.reason !== "";
     table.hidden = shown.length === 0;
-    fill(count, total === 0 ? said.noCauses : said.causeCount(total, isAll ? shown.length : total));
+    refill(count, total === 0 ? said.noCauses : said.causeCount(total, isAll ? shown.length : total));
     const sum = groups.reduce((all, group) => all + group.count, 0);
     refill(body, shown.map((group) => row(group, Math.max(operations, sum), filter)));
     more.hidden = !isAll && total <= shown.length;
-    fill(more, isAll ? said.fewerCauses : said.allCauses(total));
+    refill(more, isAll ? said.fewerCauses : said.allCauses(total));
     more.onclick = () => showAll(!isAll);
     if (!element.hidden) element.style.minHeight = `${element.offsetHeight}px`;
   }
@@ -55,22 +55,22 @@ export function causesTable({ act, showAll }) {
   /** @param {OperationGroup} group */
   function row(group, operations, filter) {
     const { state, status, reason, since, firstTriedAt, lastTriedAt } = group;
-    const share = h("span", { class: "share", "aria-hidden": "true" });
-    share.style.width = `${(100 * group.count) / Math.max(1, operations)}%`;
+    const width = `${(100 * group.count) / Math.max(1, operations)}%`;
+    const share = h("span", { class: "share", "aria-hidden": "true", style: { width } });
     const seen = (name, at) => h("td", { class: "seen", "data-name": name, title: time(at) }, distance(at));
     const key = `${state} ${status} ${reason}`;
     const action = (name, label) => button({
-      class: "small", "data-key": `${name} ${key}`, "aria-label": said.ofCause[name](group.count, reason),
+      class: "small", "data-key": name, "aria-label": said.ofCause[name](group.count, reason),
       onclick: () => act(name, group),
     }, label);
-    return h("tr", {},
+    return h("tr", { "data-key": key },
       h("td", { class: "amount" },
         h("strong", {}, number(group.count)), h("span", { class: "bar-of" }, share)),
       h("td", { class: "in" }, stateTag(state)),
       h("td", { class: "status" }, status ?? said.none),
       h("td", { class: "cause" },
         h("a", {
-          href: addressOf(ofCause(filter, group)), "data-key": key, title: reason, dir: "auto",
+          href: addressOf(ofCause(filter, group)), title: reason, dir: "auto",
         }, short(reason))),
       seen(said.firstSeen, firstTriedAt ?? since), seen(said.lastSeen, lastTriedAt ?? since),
       h("td", {}, h("div", { class: "actions" },

@@ -78,13 +78,11 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
       href: addressOfState(filter, name), "aria-current": filter.state === name ? "true" : null,
       class: count === 0 ? "none" : null,
     }, h("span", {}, label), status && count !== null && h("span", { class: "count" }, number(count)));
-    const focused = find(states, ":focus")?.getAttribute("href");
-    fill(states,
+    refill(states,
       link("", said.openStates, open),
       openStates.map((name) => link(name, words.operationState[name], counts[name] ?? 0)),
       closedStates.map((name) => link(name, words.operationState[name], null)),
       link("all", said.allStates, null));
-    if (focused) findAll(states, "a").find((one) => one.getAttribute("href") === focused)?.focus();
   }
 
   /** Draws the choices of tables and statuses. */
@@ -112,8 +110,8 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     list.classList.toggle("bare", total === 0);
     head.hidden = total === 0;
     empty.hidden = total > 0;
-    fill(empty, !empty.hidden && (isFiltered(filter) ? words.nothingMatches : said.queueEmpty));
-    if (status) fill(ledger, said.ledger(ledgerOf(status)));
+    refill(empty, !empty.hidden && (isFiltered(filter) ? words.nothingMatches : said.queueEmpty));
+    if (status) refill(ledger, said.ledger(ledgerOf(status)));
     drawStates(filter, status);
   }
 
@@ -137,7 +135,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     /** Where there is unsaved text beside the operation at the side. @param {QueueFilter} filter */
     drawUnsaved(filter) {
       const others = draft.allOf("operation").filter(({ id }) => id !== filter.id);
-      fill(unsaved, unsavedLine(others.map(({ id, title }) =>
+      refill(unsaved, unsavedLine(others.map(({ id, title }) =>
         ({ title, href: addressOf({ ...filter, id }) }))));
     },
     isEdited: () => find(side, "textarea") !== null,
@@ -149,7 +147,6 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
         else link?.removeAttribute("aria-current");
       }
     },
-    hasFocusAtSide: () => side.contains(document.activeElement),
     edit: () => find(side, "[data-key=edit]")?.click(),
     focusRow: (id) => find(
       findAll(list, "[data-row]").find((row) => row.dataset.id === id), "[data-open]")?.focus(),

@@ -1,7 +1,7 @@
 // One line of the queue for each operation: what it does, to which fields, where it is, how often it was
 // tried and how old it is.
 
-import { fill, h } from "./dom.js";
+import { find, h, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { distance, oneLine, time } from "./formats.js";
 import { titleOf } from "./queue-state.js";
@@ -24,7 +24,7 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
   });
   const content = h("div", { class: "content" });
   const element = h("li", { "data-row": true, onclick: onRow, onmousedown: onPress }, box, content);
-  let link = null;
+  const link = () => find(content, "[data-open]");
 
   /** A click anywhere opens the operation; with Shift it ends a range. */
   function onRow(event) {
@@ -32,7 +32,7 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
     if (event.shiftKey) {
       event.preventDefault();
       onPick(row, true, true);
-    } else if (!link.contains(event.target)) link.click();
+    } else if (!link()?.contains(event.target)) link()?.click();
   }
 
   function update(operation) {
@@ -41,23 +41,18 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
     element.dataset.id = operation.id;
     box.checked = isPicked(operation);
     box.setAttribute("aria-label", said.pick(titleOf(operation)));
-    const hadFocus = content.contains(document.activeElement);
-    link = h("a", {
-      href: hash(operation), "data-open": true, "aria-current": isShown(operation) ? "true" : null,
-    }, h("span", { class: "kind" }, words.kind[operation.kind] ?? operation.kind), " ",
-    h("strong", { dir: "auto" }, oneLine(titleOf(operation))),
-    draft.read(draftOf.operation(operation.id)) && [" ", unsavedMark()]);
-    const tag = stateTag(operation.state);
-    tag.title = operation.reason ?? "";
-    fill(content,
-      link,
+    refill(content,
+      h("a", {
+        href: hash(operation), "data-open": true, "aria-current": isShown(operation) ? "true" : null,
+      }, h("span", { class: "kind" }, words.kind[operation.kind] ?? operation.kind), " ",
+      h("strong", { dir: "auto" }, oneLine(titleOf(operation))),
+      draft.read(draftOf.operation(operation.id)) && [" ", unsavedMark()]),
       h("span", { class: "quiet-text extra", title: operation.table }, fieldsOf(operation)),
-      tag,
+      stateTag(operation.state, operation.reason ?? ""),
       h("span", { class: "quiet-text extra tries" },
         operation.attempts ? said.attempts(operation.attempts) : said.notTried),
       h("span", { class: "quiet-text extra age", title: time(operation.createdAt) },
         distance(operation.createdAt)));
-    if (hadFocus) link.focus();
   }
   update(first);
   return { element, update };
@@ -73,4 +68,5 @@ const fieldsOf = ({ table, kind, changedColumns }) =>
   (kind === "insert" || changedColumns.length === 0 ? table : `${table}: ${changedColumns.join(", ")}`);
 
 /** Where an operation is, as a coloured word. */
-export const stateTag = (state) => h("span", { class: `tag ${state}` }, words.operationState[state] ?? state);
+export const stateTag = (state, title = "") =>
+  h("span", { class: `tag ${state}`, title }, words.operationState[state] ?? state);

@@ -32,7 +32,7 @@ export function queueView(main, asked, { status, sync }) {
   let picked = null; // The latest pick, where a range begins.
   /** @type {string | null} */
   let shown = null; // The id of the operation in the card at the side.
-  let drawn = ""; // What that card shows, as text. One that shows the same is not drawn again.
+  let card = null; // That card.
   let hasLeft = false; // Another view is on screen.
 
   let isAllCauses = false; // Whether all causes are shown.
@@ -220,20 +220,15 @@ export function queueView(main, asked, { status, sync }) {
         close();
       });
     }
-    const text = JSON.stringify(detail);
-    if (shown === wanted && drawn === text) return;
-    drawn = text;
     state = withOperation(state, detail.summary);
-    const hadFocus = page.hasFocusAtSide();
-    page.drawSide(operationDetail(detail, status()?.backend.url ?? null, {
+    if (shown === wanted) return card.update(detail);
+    card = operationDetail(detail, status()?.backend.url ?? null, {
       close,
-      act: (action) => act(action, detail.summary, after).then(refresh),
-      saved() {
-        drawn = "";
-        refresh();
-      },
-    }));
-    if (shown !== wanted || hadFocus) focusCard(page.side);
+      act: (action) => act(action, state.known.get(wanted) ?? detail.summary, after).then(refresh),
+      saved: refresh,
+    });
+    page.drawSide(card.element);
+    focusCard(page.side);
     shown = wanted;
   }
 

@@ -6,7 +6,7 @@ import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { linkState, isOfflineByChoice, offlineText, stateText } from "./connection-state.js";
 import { modeSentence } from "./connection.js";
-import { button, facts, fill, find, h, joined, note, options } from "./dom.js";
+import { button, facts, fill, h, joined, note, options, refill } from "./dom.js";
 import { failingTables, firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
 import { attempt, toast } from "./messages.js";
@@ -23,15 +23,18 @@ const ledgerStates = [
 export function statusView(main, asked, header) {
   let hasSettings = false;
   const contact = h("div", {});
+  const unsaved = h("div", {});
   const backend = card("backend");
   const mode = card("mode");
   const ledger = card("ledger");
   const settings = card("settings");
   const identities = card("identities");
   const rejected = card("rejected");
+  // What the backend makes longer is the end of a column, so that nothing moves as it comes and goes.
   const cards = h("div", { class: "cards", hidden: true },
-    backend, mode, ledger, settings, identities, accessCard(), rejected);
-  fill(main, h("section", { class: "page wide" }, h("h1", {}, said.title), contact, cards));
+    h("div", {}, backend, contact), h("div", {}, mode, ledger, settings),
+    h("div", {}, identities, accessCard(), rejected));
+  fill(main, h("section", { class: "page wide" }, h("h1", {}, said.title), unsaved, cards));
 
   async function load() {
     // Everything is read before the page is drawn. What came later would move the text that a person reads.
@@ -48,16 +51,16 @@ export function statusView(main, asked, header) {
   }
 
   function draw(status, rejections) {
-    fill(contact, unsavedLine(unsavedPlaces()), firstContact(status), failingTables(status));
-    fill(backend, backendCard(status, find(backend, "details[open]") !== null));
-    if (!mode.contains(document.activeElement)) fill(mode, modeCard(status, changeMode));
-    fill(ledger, ledgerCard(status));
-    fill(identities, identitiesCard(status));
-    fill(rejected, rejectedCard(rejections));
+    refill(unsaved, unsavedLine(unsavedPlaces()));
+    refill(contact, firstContact(status), failingTables(status));
+    refill(backend, backendCard(status));
+    refill(mode, modeCard(status, changeMode));
+    refill(ledger, ledgerCard(status));
+    refill(identities, identitiesCard(status));
+    refill(rejected, rejectedCard(rejections));
   }
 
   async function changeMode(body) {
-    find(mode, ":focus")?.blur(); // With the focus in it the card would not be drawn again.
     await attempt(async () => {
       await operator.post("/mode", body);
       await header.load();
@@ -82,9 +85,9 @@ const card = (name) => h("section", { class: "card", "aria-labelledby": `${name}
 const heading = (name) => h("h2", { id: `${name}-title` }, said[name]);
 
 /** @param {Status} status */
-function backendCard(status, isUnfolded) {
+function backendCard(status) {
   const { warnings } = status;
-  const isRebinding = isUnfolded || warnings.some((warning) => warning.includes("--rebind"));
+  const isRebinding = warnings.some((warning) => warning.includes("--rebind"));
   return [
     heading("backend"),
     h("p", {},
@@ -126,13 +129,13 @@ const onlineButton = (change) =>
   button({ class: "primary", onclick: () => change({ mode: "online" }) }, words.goOnline);
 
 function offlineChoice(change) {
-  const length = h("select", {}, options(said.offlineLengths));
-  const onclick = () => {
-    const limit = length.value ? { forSeconds: Number(length.value) } : {};
+  const onclick = (event) => {
+    const seconds = event.currentTarget.parentElement.querySelector("select").value;
+    const limit = seconds ? { forSeconds: Number(seconds) } : {};
     change({ mode: "offline", ...limit });
   };
   return h("div", { class: "actions" },
-    h("label", {}, `${said.offlineFor} `, length),
+    h("label", {}, `${said.offlineFor} `, h("select", {}, options(said.offlineLengths))),
     button({ onclick }, words.goOffline));
 }
 

@@ -1,7 +1,7 @@
 // Which columns of a table are shown: a list to choose from. This browser remembers the choice for each
 // table.
 
-import { button, fill, find, h } from "./dom.js";
+import { button, find, h, refill } from "./dom.js";
 import { firstColumns } from "./tables-state.js";
 import { tableWords as said } from "./words-tables.js";
 import { words } from "./words.js";
@@ -76,15 +76,16 @@ export function columnPicker(includeDeleted, changed) {
 
   function drawCount() {
     const shown = shownColumns(table, all).length;
-    fill(label, said.columns(all.length - shown));
-    fill(count, said.columnsCount(shown, all.length));
+    refill(label, said.columns(all.length - shown));
+    refill(count, said.columnsCount(shown, all.length));
   }
 
   function drawList() {
     if (!element.open) return;
     const shown = shownColumns(table, all);
     const wanted = search.value.toLowerCase();
-    fill(list, all.filter((name) => name.toLowerCase().includes(wanted)).map((name) => h("li", {},
+    const found = all.filter((name) => name.toLowerCase().includes(wanted));
+    refill(list, found.map((name) => h("li", { "data-key": name },
       h("label", { class: "switch" },
         h("input", {
           type: "checkbox", value: name, checked: shown.includes(name),

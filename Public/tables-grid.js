@@ -1,8 +1,7 @@
 // The rows of a table in a grid whose heads sort it, with the pages below it.
 
-import { button, fill, find, findAll, h } from "./dom.js";
+import { button, h, refill } from "./dom.js";
 import { time } from "./formats.js";
-import { currentRow } from "./keys.js";
 import { columnKind, kindOf } from "./row-values.js";
 import { cellText, isSortable, nextOrder, orderOf, pageSize } from "./tables-state.js";
 import { tableWords as said } from "./words-tables.js";
@@ -24,19 +23,10 @@ export function tableGrid({ open, turn, sort }) {
    * @param {string[]} columns The shown columns without those of the system.
    */
   function draw(question, answer, columns, skip) {
-    const focused = currentRow()?.dataset.id;
-    const sorted = find(element, "thead :focus")?.dataset.column;
-    fill(element, answer.items.length > 0
+    refill(element, answer.items.length > 0
       ? grid(answer.items, columns, question.orderby, { open: (row) => open(row, question.table), sort })
       : h("p", { class: "empty" }, question.filter ? words.nothingMatches : words.noRows));
-    if (focused) focusRow(focused);
-    if (sorted) find(element, `thead [data-column="${CSS.escape(sorted)}"]`)?.focus();
-    fill(paging, pages(answer, skip, turn));
-  }
-
-  function focusRow(id) {
-    const row = findAll(element, "[data-row]").find((one) => one.dataset.id === id);
-    find(row, "[data-open]")?.focus();
+    refill(paging, pages(answer, skip, turn));
   }
 
   return { element, paging, draw };
@@ -56,9 +46,9 @@ function grid(rows, columns, orderby, { open, sort }) {
 function headCell(name, kind, orderby, sort) {
   const order = orderOf(orderby, name);
   const className = kind === "number" ? "number" : "";
-  if (!isSortable(name)) return h("th", { scope: "col", class: className }, name);
+  if (!isSortable(name)) return h("th", { scope: "col", class: className, "data-key": name }, name);
   const label = said.sortBy(name, order);
-  return h("th", { scope: "col", class: className, "aria-sort": aria[order] },
+  return h("th", { scope: "col", class: className, "data-key": name, "aria-sort": aria[order] },
     button({
       class: "head", "data-column": name, "aria-label": label, title: label,
       onclick: () => sort(nextOrder(orderby, name)),
@@ -68,7 +58,8 @@ function headCell(name, kind, orderby, sort) {
 /** @param {TableItem} row */
 function gridRow({ item, state }, columns, kinds, onclick) {
   const where = item.deleted ? words.deletedSide : (words.itemState[state] ?? state);
-  return h("tr", { "data-row": true, "data-id": item.id, class: item.deleted ? "done" : "" },
+  const name = { "data-row": true, "data-id": item.id, "data-key": item.id };
+  return h("tr", { ...name, class: item.deleted ? "done" : "" },
     h("th", { scope: "row", class: "one-line" },
       button({ class: "link", "data-open": true, onclick }, cellText(item.id))),
     columns.map((name) => valueCell(item[name], kinds.get(name))),

@@ -2,7 +2,7 @@
 // numbers and policies, and how to remove it from this device.
 
 import { operator } from "./api.js";
-import { button, column, fill, find, h, joined, note, options } from "./dom.js";
+import { button, column, fill, find, h, joined, note, options, refill } from "./dom.js";
 import { distance } from "./formats.js";
 import { attempt, showProblem, toast } from "./messages.js";
 import { progress } from "./runs.js";
@@ -10,28 +10,22 @@ import { policyWords } from "./words-settings.js";
 import { words } from "./words.js";
 
 /**
- * Draws what is around the rows, except what a person is using.
+ * Draws what is around the rows.
  * @param {{ pull: HTMLElement, notices: HTMLElement, about: HTMLElement }} places
  * @param {TableStatus} table
  * @param {FollowedRun | null} run
  * @param {{ pull(): void, purge(): void, changed(): void }} actions
  */
 export function drawHead({ pull: place, notices, about }, table, run, { pull, purge, changed }) {
-  const hadFocus = place.contains(document.activeElement);
-  fill(place, button({ onclick: pull }, run ? pullLabel(run) : words.pull));
-  if (hadFocus) find(place, "button")?.focus();
-  if (!notices.contains(document.activeElement)) {
-    fill(notices,
-      table.warning && h("p", { class: "notice warning" }, table.warning),
-      table.setAside > 0 && setAsideRows(table));
-  }
-  if (about.contains(document.activeElement)) return;
-  const areOpen = find(about, "details[open]") !== null;
-  const policies = tablePolicies(table, changed);
-  policies.open = areOpen;
-  fill(about,
+  refill(place, button({ onclick: pull }, run ? pullLabel(run) : words.pull));
+  const key = `${table.name} ${table.setAside}`;
+  const before = find(notices, "details");
+  refill(notices,
+    table.warning && h("p", { class: "notice warning" }, table.warning),
+    table.setAside > 0 && (before?.dataset.key === key ? before : setAsideRows(table, key)));
+  refill(about,
     note(joined(...factsOf(table))),
-    policies,
+    tablePolicies(table, changed),
     h("div", { class: "actions" }, button({ onclick: purge }, words.purge)));
 }
 
@@ -58,7 +52,7 @@ const pullLabel = (run) => [
 ];
 
 /** The rows that cannot be taken, read when a person opens the list. */
-function setAsideRows({ name, setAside }) {
+function setAsideRows({ name, setAside }, key) {
   const list = h("ul", { class: "plain" });
   const load = async () => {
     if (!details.open || list.firstChild) return;
@@ -67,7 +61,7 @@ function setAsideRows({ name, setAside }) {
       h("strong", {}, row.id ?? words.noID), " ", row.reason,
       h("pre", { class: "scroll", tabindex: "0" }, row.text))));
   };
-  const details = h("details", { ontoggle: () => attempt(load) },
+  const details = h("details", { "data-key": key, ontoggle: () => attempt(load) },
     h("summary", {}, words.setAside(setAside)), list);
   return details;
 }
@@ -78,9 +72,8 @@ function setAsideRows({ name, setAside }) {
  */
 function tablePolicies(table, changed) {
   const choice = ([name, { label, choices }]) => {
-    const select = h("select", { onchange: () => save(name, select) }, options(Object.entries(choices)));
-    select.value = table[name];
-    return column(label, select);
+    const onchange = (event) => save(name, event.currentTarget);
+    return column(label, h("select", { value: table[name], onchange }, options(Object.entries(choices))));
   };
 
   async function save(name, select) {

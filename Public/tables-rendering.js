@@ -3,7 +3,7 @@
 
 import { apiPreview } from "./api-preview.js";
 import { canWrite } from "./api.js";
-import { button, fill, find, form, h } from "./dom.js";
+import { button, fill, find, form, h, refill } from "./dom.js";
 import { draft } from "./drafts.js";
 import { columnPicker, shownColumns } from "./tables-columns.js";
 import { tableGrid } from "./tables-grid.js";
@@ -57,10 +57,10 @@ export function tablesPage(main, { go, open, turn, add }) {
 
   /** @param {TableQuestion} question */
   function drawFilter(question) {
-    fill(title, question.table);
+    refill(title, question.table);
     if (document.activeElement !== search) search.value = question.filter;
     deleted.checked = question.deleted === "yes";
-    fill(preview, apiPreview(question.table, question));
+    refill(preview, apiPreview(question.table, question));
   }
 
   /** @param {TableItemPage} answer */
@@ -117,8 +117,8 @@ export function tablesPage(main, { go, open, turn, add }) {
       const hasNew = open !== "new" && news.some(isHere);
       const newElsewhere = news.filter((one) => !isHere(one))
         .map(({ table }) => ({ title: said.newRowOf(table), href: addressOf({ table }) }));
-      fill(unsaved, unsavedLine([...rows, ...newElsewhere]));
-      fill(newButton, said.newRow, hasNew && [" ", unsavedMark()]);
+      refill(unsaved, unsavedLine([...rows, ...newElsewhere]));
+      refill(newButton, said.newRow, hasNew && [" ", unsavedMark()]);
     },
     hasSide: () => side.firstChild !== null,
     focusGrid: () => find(grid.element, "[data-open]")?.focus(),

@@ -1,6 +1,6 @@
 // The tables to choose from: a list at the side, or one field above the rows on a narrow page.
 
-import { fill, h, options } from "./dom.js";
+import { h, options, refill } from "./dom.js";
 import { number } from "./formats.js";
 import { addressOf } from "./tables-state.js";
 import { tableWords as said } from "./words-tables.js";
@@ -25,7 +25,7 @@ export function tableSidebar() {
   function drawList() {
     const wanted = search.value.toLowerCase();
     const found = tables.filter(({ name }) => name.toLowerCase().includes(wanted));
-    fill(list, found.map(({ name, items }) => h("li", {},
+    refill(list, found.map(({ name, items }) => h("li", { "data-key": name },
       h("a", { href: addressOf({ table: name }), "aria-current": name === chosen ? "true" : null },
         h("span", { class: "name" }, name), h("span", { class: "count" }, number(items))))));
   }
@@ -38,7 +38,7 @@ export function tableSidebar() {
     if (document.activeElement === select) return;
     const names = tables.map(({ name, items }) => [name, `${name} (${number(items)})`]);
     if (!tables.some(({ name }) => name === chosen)) names.unshift([chosen, chosen]);
-    fill(select, options(names));
+    refill(select, options(names));
     select.value = chosen;
   }
 

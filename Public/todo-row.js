@@ -2,7 +2,7 @@
 
 import { canWrite } from "./api.js";
 import { readable } from "./diff.js";
-import { button, fill, h, onFirstClick } from "./dom.js";
+import { button, fill, h, onFirstClick, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { textEdit } from "./todo-edit.js";
 import { dueColumnOf, isStandard } from "./todo-source.js";
@@ -104,12 +104,12 @@ export function todoRow(first, source, { changed, complete, find, insert, remove
     element.dataset.state = row.state;
     if (!isSaving) box.checked = isDone(); // What was clicked stays while it is being saved.
     box.setAttribute("aria-label", words.completeTodo(title));
-    fill(text, title);
+    refill(text, title);
     text.setAttribute("aria-label", words.editTodo(title));
     bin.setAttribute("aria-label", words.deleteTodo(title));
     const day = row.item[dueColumnOf(row.item) ?? ""];
     due.hidden = typeof day !== "string" || day === "";
-    fill(due, due.hidden ? "" : words.due(day));
+    refill(due, due.hidden ? "" : words.due(day));
     drawWhere(where, row);
     edit?.update(storedOf(row.item));
   }
@@ -138,5 +138,5 @@ function drawWhere(where, { state, operationState, operationId, reason }) {
   const label = words.itemState[shown] ?? shown;
   const target = state === "conflict" ? `#/conflicts/${operationId}` : `#/queue/${operationId}`;
   where.className = `where ${shown}`;
-  fill(where, operationId ? h("a", { href: target, title: reason ?? "" }, label) : label);
+  refill(where, operationId ? h("a", { href: target, title: reason ?? "" }, label) : label);
 }

@@ -69,6 +69,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "overview.js", bytes: PackageResources.overview_js),
         DashboardFile(name: "paced.js", bytes: PackageResources.paced_js),
         DashboardFile(name: "plot.js", bytes: PackageResources.plot_js),
+        DashboardFile(name: "press.js", bytes: PackageResources.press_js),
         DashboardFile(name: "queue-actions.js", bytes: PackageResources.queue_actions_js),
         DashboardFile(name: "queue-causes.js", bytes: PackageResources.queue_causes_js),
         DashboardFile(name: "queue-print.js", bytes: PackageResources.queue_print_js),

@@ -1,0 +1,95 @@
+"""A press of a person's length while the backend comes and goes: every press is a click, and nothing moves."""
+
+import os
+import threading
+
+import pytest
+from playwright.sync_api import expect
+
+PRESSES = int(os.environ.get("PRESSES", "12"))  # On each view; `make soak` makes 200.
+PRESS_MILLISECONDS = 300
+FLAP_SECONDS = 0.4
+FAILURE = {"kind": "status", "status": 503}
+
+
+@pytest.fixture(params=["with news"])
+def world(start, request):
+    """Two conflicts, a change that waits, and a backend that fails every other moment. With news another client
+    writes all the time."""
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url)
+    rows = [proxy.insert({"text": f"row {number}", "complete": False}) for number in range(4)]
+    assert proxy.sync()["state"] == "complete"
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    for row in rows[:2]:
+        backend.update(row["id"], {"text": f"{row['text']} of the server"})
+        proxy.update(row["id"], {"text": f"{row['text']} of mine"})
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    proxy.sync()
+    assert proxy.operator("GET", "/conflicts")["total"] == 2
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    proxy.update(rows[2]["id"], {"note": "waits"})
+    backend.faults(FAILURE)
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    ended = threading.Event()
+
+    def flap():
+        number = 0
+        while not ended.wait(FLAP_SECONDS):
+            number += 1
+            backend.faults(*([FAILURE] if number % 2 else []))
+            if request.param != "with news":
+                continue
+            proxy.insert({"text": f"news {number}", "complete": False}, table="news")
+            proxy.update(rows[2]["id"], {"note": f"{number}"})
+
+    worker = threading.Thread(target=flap)
+    worker.start()
+    yield proxy
+    ended.set()
+    worker.join()
+
+
+VIEWS = {
+    "todos": ".todos li:has-text('row 3') input[type=checkbox]",
+    "conflicts": "[data-key=next]",
+    "queue": ".operations li:has-text('of mine') [data-open]",
+    "tables/todoitem": ".grid [data-column=text]",
+    "history": ".history summary",
+    "status": "#main details summary",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_press_is_a_click(world, dashboard, view):
+    page = dashboard(world).open(view)
+    target = page.locator(VIEWS[view]).first
+    expect(target).to_be_visible()
+    page.evaluate("""selector => {
+        globalThis.clicks = 0;
+        addEventListener("click", event => clicks += event.target.closest(selector) !== null, true);
+    }""", VIEWS[view].replace(":has-text('row 3')", "").replace(":has-text('of mine')", ""))
+    for _ in range(PRESSES):
+        target.hover()
+        page.mouse.down()
+        page.wait_for_timeout(PRESS_MILLISECONDS)
+        page.mouse.up()
+    assert page.evaluate("clicks") == PRESSES
+
+
+@pytest.mark.parametrize("world", ["without news"], indirect=True)
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_moves_while_the_backend_comes_and_goes(world, dashboard, view):
+    page = dashboard(world)
+    page.open(view)
+    expect(page.page.locator(VIEWS[view]).first).to_be_visible()
+    page.page.wait_for_timeout(1_000)
+    page.page.evaluate("""() => {
+        globalThis.moved = [];
+        new PerformanceObserver(list => list.getEntries().forEach(entry => moved.push(
+            ...entry.sources.map(({ node, previousRect, currentRect }) =>
+                [node?.outerHTML?.slice(0, 120) ?? node?.data, previousRect.toJSON(), currentRect.toJSON()]))))
+          .observe({ type: "layout-shift" });
+    }""")
+    page.page.wait_for_timeout(1_000 * 8 * FLAP_SECONDS)
+    assert page.page.evaluate("moved") == []
