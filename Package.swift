@@ -101,7 +101,7 @@ let package = Package(
                 crypto,
             ],
             resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
-            swiftSettings: settings),
+            swiftSettings: settings, plugins: ["DashboardFilesPlugin"]),
         .executableTarget(
             name: "understudy",
             dependencies: [
@@ -113,6 +113,7 @@ let package = Package(
             ] + pinned,
             swiftSettings: settings, linkerSettings: hardening, plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool()),
+        .plugin(name: "DashboardFilesPlugin", capability: .buildTool()),
         .target(
             name: "TestSupport",
             dependencies: [

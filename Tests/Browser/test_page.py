@@ -35,7 +35,8 @@ def test_a_second_load_transfers_no_file_again(start, dashboard):
         address = f"{proxy.url}/-/{file.name}"
         first = requests.get(address, timeout=10)
         plain = requests.get(address, headers={"Accept-Encoding": "gzip;q=0"}, timeout=10)
-        assert first.content == plain.content == file.read_bytes()
+        assert first.content == plain.content
+        assert file.name == "index.html" or first.content == file.read_bytes()
         assert "Content-Encoding" not in plain.headers
         assert first.headers["ETag"] != plain.headers["ETag"]
         assert first.headers["Vary"] == "Accept-Encoding"
@@ -46,10 +47,12 @@ def test_a_second_load_transfers_no_file_again(start, dashboard):
         assert other.status_code == 200
 
 
-def test_every_module_is_asked_for_at_once():
-    page = (ROOT / "Public" / "index.html").read_text()
+def test_every_module_is_asked_for_at_once(start):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = requests.get(proxy.url + "/-/", timeout=10).text
     modules = {file.name for file in (ROOT / "Public").glob("*.js")} - {"theme.js", "app.js"}
-    assert set(re.findall(r'<link rel="modulepreload" href="([^"]+)">', page)) == modules
+    asked = re.findall(r'<link rel="modulepreload" href="([^"]+)">', page)
+    assert sorted(asked) == sorted(modules)
 
 
 def background(page):

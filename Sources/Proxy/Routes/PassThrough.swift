@@ -19,9 +19,9 @@ struct PassThrough: Sendable {
     let permits = ReadPermits(
         Limits.concurrentPassedRequests, checkedFrom: Limits.passedConnections)
     /// For requests whose body is still being sent.
-    let uploadPermits = QueuedPermits(Limits.concurrentUploads, waiting: Limits.queuedUploads)
+    let uploadPermits = Permits(Limits.concurrentUploads, waiting: Limits.queuedUploads)
     /// For logins, and for the verification of tokens.
-    let signInPermits = QueuedPermits(Limits.concurrentSignIns, waiting: Limits.queuedSignIns)
+    let signInPermits = Permits(Limits.concurrentSignIns, waiting: Limits.queuedSignIns)
 
     /// The options of one request that is passed through.
     struct Forwarding: Sendable, Hashable {
@@ -57,7 +57,7 @@ struct PassThrough: Sendable {
 
     /// Answers a request once it has a permit.
     private func handle(
-        _ request: Request, _ forwarding: Forwarding, with permits: QueuedPermits
+        _ request: Request, _ forwarding: Forwarding, with permits: Permits
     ) -> Answer {
         .later { reply in
             work.start {
@@ -89,7 +89,7 @@ struct PassThrough: Sendable {
     }
 
     /// Waits for a permit; false if too many requests wait, or after ``Limits/permitWaitSeconds``.
-    func acquirePermit(from permits: QueuedPermits) async -> Bool {
+    func acquirePermit(from permits: Permits) async -> Bool {
         await permits.take { try? await Task.sleep(for: .seconds(Limits.permitWaitSeconds)) }
     }
 

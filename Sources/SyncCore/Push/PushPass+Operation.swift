@@ -151,7 +151,7 @@ extension PushPass {
     private func acquireSlot(
         _ gates: TableGates, for operation: TableOperation
     ) async -> Bool {
-        guard await slots.acquire() else { return false }
+        guard await slots.take() else { return false }
         guard cancel.isSet || gates.isClosed(operation.tableID) else { return true }
         slots.release()
         return false

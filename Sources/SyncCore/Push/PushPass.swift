@@ -27,7 +27,7 @@ struct PushPass: Sendable {
     let random: any RandomSource
     let cancel: CancelFlag
     let log: Logger
-    let slots: RequestSlots
+    let slots: Permits
     /// The tables that a proof may list, the most likely first, for a failure of the given table.
     let proofTables: @Sendable (_ of: TableName, _ goesLast: Bool) async -> [TableName]
     /// Whether the pass makes way for other work, asked once it has run for

@@ -2,12 +2,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Proxy
+@testable import SyncCore
 
-struct QueuedPermitsTests {
+struct PermitsTests {
     /// Begins to wait, and returns when it waits. The task has the result.
     private func waiter(
-        _ permits: QueuedPermits, _ timeout: Gate, _ order: Order, _ name: String
+        _ permits: Permits, _ timeout: Gate, _ order: Order, _ name: String
     ) async -> Task<Bool, Never> {
         let begun = Gate()
         let task = Task {
@@ -30,7 +30,7 @@ struct QueuedPermitsTests {
     @Test func `callers get permits in their order, and more than the limit get none`()
         async
     {
-        let (permits, order, never) = (QueuedPermits(1, waiting: 2), Order(), Gate())
+        let (permits, order, never) = (Permits(1, waiting: 2), Order(), Gate())
         #expect(await permits.take { Issue.record("a free permit is taken at once") })
         let first = await waiter(permits, never, order, "first")
         let second = await waiter(permits, never, order, "second")
@@ -46,7 +46,7 @@ struct QueuedPermitsTests {
     }
 
     @Test func `a wait ends with the time-out or the task, without a permit`() async {
-        let (permits, order, never) = (QueuedPermits(1, waiting: 4), Order(), Gate())
+        let (permits, order, never) = (Permits(1, waiting: 4), Order(), Gate())
         #expect(await permits.take {})
         let short = Gate()
         let hasty = await waiter(permits, short, order, "hasty")
@@ -60,5 +60,42 @@ struct QueuedPermitsTests {
         #expect(await last.value)
         #expect(order.names.withLock { $0 } == ["last"])
         never.open()
+    }
+
+    @Test func `a permit that no caller waits for is reported idle once`() async {
+        let permits = Permits(1)
+        #expect(await permits.take())
+        #expect(!permits.takeIdleFlag())
+        let second = Task.immediate { await permits.take() }
+        permits.release()
+        #expect(await second.value)
+        #expect(!permits.takeIdleFlag())
+        permits.release()
+        #expect(permits.takeIdleFlag())
+        #expect(!permits.takeIdleFlag())
+    }
+
+    @Test func `the limit is kept, and callers get permits in order`() async {
+        let permits = Permits(2)
+        #expect(await permits.take())
+        #expect(await permits.take())
+        let third = Task.immediate { await permits.take() }
+        let fourth = Task.immediate { await permits.take() }
+        permits.release()
+        #expect(await third.value)
+        permits.release()
+        #expect(await fourth.value)
+    }
+
+    @Test func `while closed, present and later callers get none`() async {
+        let permits = Permits(1)
+        #expect(await permits.take())
+        let waits = Task.immediate { await permits.take() }
+        permits.close()
+        #expect(await !waits.value)
+        #expect(await !permits.take())
+        permits.release()
+        permits.open()
+        #expect(await permits.take())
     }
 }
