@@ -1,4 +1,4 @@
-.PHONY: help run build test fuzz soak sanitize bench bench-check format clean install uninstall deb
+.PHONY: help run build test pictures fuzz soak sanitize bench bench-check format clean install uninstall deb
 
 # One program with the Swift runtime inside. It runs where no Swift is installed.
 release = swift build -c release --static-swift-stdlib --product understudy
@@ -29,6 +29,11 @@ deb: build ## build a Debian package into build/
 
 test: ## install what the tests need and run everything
 	@scripts/check
+
+pictures: ## make the pictures of the README again
+	@scripts/setup test
+	@swift build
+	@UNDERSTUDY_BINARY=$(CURDIR)/.build/debug/understudy .venv/bin/python Tests/pictures.py
 
 # Prints seed and count for each parser. A failure names the seed of its input.
 fuzz: ## run the parsers on many more inputs (SEED=1 COUNT=200000)
