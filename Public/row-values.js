@@ -56,7 +56,7 @@ function localTime(text) {
 }
 
 /**
- * The value that a person typed. Throws with a sentence for a person where it is none of its kind.
+ * The value that a person typed. Throws with a sentence for a person where it is of another kind.
  * @param {ValueKind | null} kind Null: the column has no value so far, and takes JSON or else a text.
  */
 export function typed(name, text, kind) {

@@ -36,7 +36,7 @@ public final class TablesBackend: Sendable {
     ///   - options: the options of the backend.
     ///   - clock: the time; it may jump.
     ///   - random: where ids, random versions and the chances of faults come from.
-    /// - Throws: SQLite's error when the file cannot be opened or is none of this backend.
+    /// - Throws: SQLite's error when the file cannot be opened or is that of another backend.
     public convenience init(
         at path: String? = nil, options: BackendOptions = BackendOptions(),
         clock: @escaping @Sendable () -> Instant,

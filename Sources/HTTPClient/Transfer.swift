@@ -81,7 +81,7 @@ import HTTPMessage
     }
 
     deinit {
-        precondition(isClosed, "a transfer is closed before it is let go")
+        precondition(isClosed, "a transfer is closed before it is released")
     }
 
     /// Frees what the transfer owns. The handle must have left the multi handle. Idempotent.

@@ -192,7 +192,7 @@ def test_the_first_answer_of_the_backend_changes_the_status_with_manual_sync(sta
 
 
 def test_a_manual_sync_after_a_first_read_pulls_its_table(start):
-    """The engine is busy with another table, so that it hears of the read only after the sync has begun."""
+    """The engine is busy with another table, so that it is told of the read only after the sync has begun."""
     asked, go_on = threading.Event(), threading.Event()
 
     def behave(handler, _):

@@ -5,7 +5,7 @@ import TablesProtocol
 /// A JSON Web Token (RFC 7519) in the compact form (RFC 7515, section 7.1), parsed. Nothing of it is
 /// verified yet.
 struct SignedToken: Sendable {
-    /// The algorithms that are known (RFC 7518, section 3.1). `none` is none of them.
+    /// The algorithms that are known (RFC 7518, section 3.1). `none` is not among them.
     enum Algorithm: String, Sendable, Hashable {
         case hs256 = "HS256"
         case rs256 = "RS256"

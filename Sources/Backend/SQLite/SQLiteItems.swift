@@ -157,7 +157,7 @@ enum LoginTokens {
             "INSERT OR REPLACE INTO logins (token, user_id) VALUES (?, ?)", [token, user])
     }
 
-    /// The user of a token; nil when it is none of this backend's.
+    /// The user of a token; nil when this backend did not make it.
     static func user(_ connection: Connection, token: String) throws -> String? {
         try connection.first("SELECT user_id FROM logins WHERE token = ?", [token]) { $0.text(0) }
     }

@@ -23,7 +23,7 @@ package final class SQLiteRowStorage: RowStorage {
     ///   - path: its file; nil keeps everything in memory.
     ///   - start: now, where the database may be a restored backup: versions are counted from these
     ///     milliseconds (docs/decisions/site.md). Nil counts from 0.
-    /// - Throws: SQLite's error when the file cannot be opened or is none of a backend.
+    /// - Throws: SQLite's error when the file cannot be opened or is not that of a backend.
     package convenience init(at path: String? = nil, startedAt start: Instant? = nil) throws {
         try self.init(at: path, listSteps: Limits.listSteps, startedAt: start)
     }

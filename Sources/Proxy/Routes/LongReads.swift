@@ -18,7 +18,7 @@ final class LongReads: Sendable {
     /// Why a client is sent away.
     static let tooMany =
         "Too many lists that need much work wait for this client; wait for their answers first."
-    /// What a client hears that has closed its side and still listens.
+    /// The answer for a client that has closed its side and still listens.
     static let clientLeft =
         "The list was ended, because the client closed its side of the connection before its answer."
     /// What a client can do whose list was cut.

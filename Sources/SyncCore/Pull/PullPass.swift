@@ -184,7 +184,7 @@ struct PullPass: Sendable {
         guard state.needsNextPage else { return }
         if state.plan.links.leadsElsewhere {
             state.report.error =
-                "The backend refuses to sort, and its link to the next page is none of this table."
+                "The backend refuses to sort, and its link to the next page leads to another table."
         } else if cancel.isSet {
             state.stop = .cancelled
             state.report.error = "It was cancelled."
