@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/tables/other?page=1", "none of this table"),
+        ("/tables/other?page=1", "leads to another table"),
         ("http://elsewhere/tables/todoitem?page=1", "do not come to an end"),
         ("/prefix/tables/TodoItem?page=1", "do not come to an end"),
     ])
