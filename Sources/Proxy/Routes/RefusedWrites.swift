@@ -81,9 +81,7 @@ extension RefusedWrites.Reason {
         case .readOnly: self = .readOnly
         case .busy: self = .busy
         case .failed: self = .failed
-        case .inserted, .updated, .deleted, .undeleted, .missing, .gone, .preconditionFailed,
-            .alreadyExists, .unknownWhilePartial, .tableNotAllowed, .invalid:
-            return nil
+        default: return nil
         }
     }
 

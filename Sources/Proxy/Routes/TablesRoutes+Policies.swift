@@ -163,35 +163,6 @@ extension TablesRoutes {
     }
 }
 
-extension WriteOutcome {
-    /// The item after a successful write; nil for other outcomes.
-    var item: Item? {
-        switch self {
-        case .inserted(let item, _), .updated(let item, _), .deleted(let item, _),
-            .undeleted(let item, _):
-            item
-        case .missing, .gone, .preconditionFailed, .alreadyExists,
-            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
-            .failed:
-            nil
-        }
-    }
-
-    /// The same outcome with another item.
-    fileprivate func with(_ item: Item) -> WriteOutcome {
-        switch self {
-        case .inserted(_, let operation): .inserted(item, operation)
-        case .updated(_, let operation): .updated(item, operation)
-        case .deleted(_, let operation): .deleted(item, operation)
-        case .undeleted(_, let operation): .undeleted(item, operation)
-        case .missing, .gone, .preconditionFailed, .alreadyExists,
-            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
-            .failed:
-            self
-        }
-    }
-}
-
 /// A time limit for a client that waits for work. The work goes on without the client.
 enum TimeOut {
     /// Runs `work` to its end. If that takes longer than `seconds`, calls `late` meanwhile.

@@ -108,16 +108,34 @@ public enum WriteOutcome: Sendable, Hashable {
 }
 
 extension WriteOutcome {
+    /// Whether the write took effect.
+    public var isSuccess: Bool { item != nil }
+
+    /// The item after a successful write; nil for other outcomes.
+    public var item: Item? { written?.item }
+
     /// The operation that contains the change of a successful write; nil without one.
-    public var operation: WrittenOperation? {
+    public var operation: WrittenOperation? { written?.operation }
+
+    private var written: (item: Item, operation: WrittenOperation?)? {
         switch self {
-        case .inserted(_, let operation), .updated(_, let operation), .deleted(_, let operation),
-            .undeleted(_, let operation):
-            operation
-        case .missing, .gone, .preconditionFailed, .alreadyExists,
-            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
-            .failed:
+        case .inserted(let item, let operation), .updated(let item, let operation),
+            .deleted(let item, let operation), .undeleted(let item, let operation):
+            (item, operation)
+        case .missing, .gone, .preconditionFailed, .alreadyExists, .unknownWhilePartial,
+            .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy, .failed:
             nil
+        }
+    }
+
+    /// The same outcome with another item; one that was no success stays as it is.
+    public func with(_ item: Item) -> WriteOutcome {
+        switch self {
+        case .inserted(_, let operation): .inserted(item, operation)
+        case .updated(_, let operation): .updated(item, operation)
+        case .deleted(_, let operation): .deleted(item, operation)
+        case .undeleted(_, let operation): .undeleted(item, operation)
+        default: self
         }
     }
 }

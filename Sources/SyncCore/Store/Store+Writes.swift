@@ -104,15 +104,4 @@ extension WriteOutcome {
             self = .failed(reason)
         }
     }
-
-    /// Whether the write took effect.
-    public var isSuccess: Bool {
-        switch self {
-        case .inserted, .updated, .deleted, .undeleted: true
-        case .missing, .gone, .preconditionFailed, .alreadyExists,
-            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
-            .failed:
-            false
-        }
-    }
 }
