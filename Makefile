@@ -44,8 +44,7 @@ fleets = 10000:500:3600,100000:5000:3600
 
 # Tests in Python start the release program, unless UNDERSTUDY_BINARY names another. Variables, with their
 # defaults:
-#   SEEDS=2000:20000         simulation runs, first seed and count
-#   DEBUG_SEEDS=22000:1000   the same in the build with assertions
+#   SEEDS=2000:5000          simulation runs, first seed and count
 #   SHARED_SEEDS=1000:2000   the same with shared rows
 #   OPERATIONS=100000        operations in the queue of the dashboard
 #   PRESSES=200              presses on each view of the dashboard while the backend comes and goes
@@ -61,8 +60,7 @@ fleets = 10000:500:3600,100000:5000:3600
 soak: build ## run the long tests, for hours (how much: see the variables in the Makefile)
 	@scripts/setup soak
 	@swift build --build-tests
-	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
-	@SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
+	@SIMULATION_SEEDS=$(or $(SEEDS),2000:5000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@PRESSES=$(or $(PRESSES),200) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Browser/test_press.py
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py

@@ -89,12 +89,6 @@ let package = Package(
             ],
             resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
         .target(
-            name: "Simulator",
-            dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", httpTypes, logging,
-            ],
-            swiftSettings: settings),
-        .target(
             name: "Proxy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", httpTypes, logging,
@@ -106,7 +100,7 @@ let package = Package(
             name: "understudy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "Simulator", "CPrivileges", httpTypes, logging,
+                "Backend", "CPrivileges", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -114,6 +108,12 @@ let package = Package(
             swiftSettings: settings, linkerSettings: hardening, plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool()),
         .plugin(name: "DashboardFilesPlugin", capability: .buildTool()),
+        .target(
+            name: "Simulator",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "Storage", "SyncCore", "Backend", httpTypes, logging,
+            ],
+            path: "Tests/Simulator", swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -172,6 +172,6 @@ let package = Package(
                 "Simulator", "SyncCore", "Storage", "Backend", "TablesProtocol", "HTTPMessage",
                 httpTypes, grdb,
             ],
-            path: "Tests/Simulation", exclude: ["test_selftest.py"], swiftSettings: settings),
+            path: "Tests/Simulation", swiftSettings: settings),
     ]
 )

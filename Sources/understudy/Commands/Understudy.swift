@@ -20,7 +20,7 @@ struct Understudy: AsyncParsableCommand {
                     Open.self, Status.self, Queue.self, Conflicts.self, History.self,
                     Tables.self, Identities.self, RunsCommand.self, Rejections.self,
                     DoctorCommand.self,
-                    Selftest.self, Config.self, Paths.self,
+                    Config.self, Paths.self,
                     VersionCommand.self,
                 ]),
             CommandGroup(name: "Access", subcommands: [Access.self, Sessions.self]),

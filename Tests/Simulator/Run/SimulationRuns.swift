@@ -32,28 +32,20 @@ package final class SimulationRuns: Sendable {
 
     private let seeds: Range<UInt64>
     private let atOnce: Int
-    private let stopped = Mutex(false)
 
     /// Makes the runs of these seeds, of which `atOnce` run concurrently.
     package init(_ seeds: Range<UInt64>, atOnce: Int) {
         (self.seeds, self.atOnce) = (seeds, max(atOnce, 1))
     }
 
-    /// Whether ``stop()`` was called.
-    package var isStopped: Bool { stopped.withLock { $0 } }
-
-    /// Starts no further run. Runs in progress finish and remove their files.
-    package func stop() { stopped.withLock { $0 = true } }
-
-    /// Performs all runs, unless they are stopped.
-    /// - Parameter progress: called after each run with the number of finished runs.
+    /// Performs all runs.
     /// - Throws: why a run could not begin, such as a disk without free space.
-    package func run(progress: (Int) -> Void = { _ in }) async throws -> Report {
+    package func run() async throws -> Report {
         var report = Report()
         try await withThrowingTaskGroup(of: (UInt64, Simulation.Outcome, Trace).self) { group in
             var seeds = seeds.makeIterator()
             func begin() {
-                guard !isStopped, let seed = seeds.next() else { return }
+                guard let seed = seeds.next() else { return }
                 group.addTask {
                     let simulation = try Simulation(Plan(seed))
                     do {
@@ -74,7 +66,6 @@ package final class SimulationRuns: Sendable {
                 if !outcome.faults.isEmpty {
                     report.failures.append(Failure(seed: seed, faults: outcome.faults))
                 }
-                progress(report.runs)
                 begin()
             }
         }
