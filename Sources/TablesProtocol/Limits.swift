@@ -38,7 +38,7 @@ extension Limits {
     public static let listItems = 1_000
     /// Terms of `$orderby`.
     public static let orderTerms = 32
-    /// The most columns of one suggested index, without the id.
+    /// The most columns of one index, without the id.
     static let indexColumns = 4
     /// The longest text that a function in a query makes, in UTF-8 bytes. A longer one is null, unless an
     /// argument was longer.

@@ -24,7 +24,7 @@ COMMAND_OF = {
     "identities": "identities", "storage": "status", "backups": "backups", "makeBackup": "backup",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
-    "buildIndex": "indexes build", "dropIndex": "indexes drop",
+    "buildIndex": "indexes add", "dropIndex": "indexes drop",
     "changeTable": "tables set", "tableItems": "export", "pullTable": "pull",
     "purgeTable": "purge", "operations": "queue list", "operationGroups": "queue groups",
     "retryOperations": "queue retry", "discardOperations": "queue discard",
@@ -494,21 +494,6 @@ def test_a_support_bundle_has_the_settings_files_libraries_and_log_of_the_runnin
     bundle = json.loads(person.run("support", UNDERSTUDY_LOG_LEVEL="error").stdout)
     assert not bundle["isRunning"] and "log" not in bundle
     assert {"name": "log-level", "values": ["error"], "origins": ["UNDERSTUDY_LOG_LEVEL"]} in bundle["settings"]
-
-
-def test_a_selftest_passes_and_a_seed_gives_the_same_trace_twice(person):
-    report = person.json("selftest", "--seeds", 12, "--seed-from", 3)
-    assert report["seeds"] == {"from": 3, "count": 12} and report["lives"] == 12
-    assert report["failures"] == [] and report["steps"] == 12 * 45
-    assert len(report["faults"]) > 10 and all(report["faults"].values())
-    assert [one["id"] for one in report["invariants"]] == [f"I{n}" for n in range(1, 15)]
-    told = person.run("selftest", "--seeds", 1).stdout
-    assert "1 run, seed 0, 45 steps" in told and "Every promise was kept." in told
-    for seed in (5, 85):  # four requests at once; the second with a backend that is restored
-        words = ("selftest", "--seeds", 1, "--seed-from", seed, "--story")
-        assert person.run(*words).stdout == person.run(*words).stdout
-    assert "at least 1" in person.run("selftest", "--seeds", 0, expect=2).stderr
-    assert "--seeds 1" in person.run("selftest", "--story", expect=2).stderr
 
 
 def test_manual_page_completions_units_and_alerts_are_installed(tree):

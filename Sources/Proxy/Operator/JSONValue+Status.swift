@@ -98,11 +98,10 @@ extension JSONValue {
         )
     }
 
-    /// One index of a table, built or suggested.
+    /// One index of a table.
     private static func index(_ index: IndexStatus) -> JSONValue {
         .members(
             ("id", .number(Int(index.id))), ("columns", .array(index.columns.map { .string($0) })),
-            ("queries", .number(index.queries)), ("seenAt", .time(index.seenAt)),
             ("builtAt", .time(index.builtAt)),
             ("percent", index.percent.map { .number($0) } ?? .null),
             ("problem", .text(index.problem)))

@@ -229,13 +229,13 @@ extension OperatorAPI {
 
 // Indexes of tables.
 extension OperatorAPI {
-    /// Begins to build the index `id`, or the one that `query` needs.
+    /// Begins to build the index that a query needs.
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
-        let choice = try Self.choice(call.body)
+        let query = try Self.indexedQuery(call.body)
         let start = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.startIndex(table, choice)
+            try await tenant.store.startIndex(table, for: query)
         }
         let most = StoreLimits.indexesPerTable
         switch start {
@@ -254,7 +254,6 @@ extension OperatorAPI {
                 status: .conflict, code: "too-many-indexes",
                 detail: "A table has \(most) indexes at most: drop one first.")
         case .unknownTable: throw .notFound("There is no table \(table) here yet.")
-        case .unknownIndex: throw .notFound("The table \(table) has no such index.")
         case .notServed:
             throw .invalid(
                 "No index helps this query: it needs a column that is held to one value, or an order "
@@ -262,7 +261,7 @@ extension OperatorAPI {
         }
     }
 
-    /// Drops an index, or removes a suggested one.
+    /// Drops an index.
     func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -274,17 +273,13 @@ extension OperatorAPI {
         return Response(status: .noContent)
     }
 
-    private static func choice(_ body: JSONValue) throws(Problem) -> IndexChoice {
-        let text: String
-        switch (body["id"]?.integer, body["query"]?.string) {
-        case (let id?, nil): return .known(id)
-        case (nil, let query?): text = query
-        case (nil, nil), (_?, _?):
-            throw .invalid("Name the index by its id, or by a query that needs one.")
+    private static func indexedQuery(_ body: JSONValue) throws(Problem) -> TableQuery {
+        guard let text = body["query"]?.string else {
+            throw .invalid("Name the query that needs the index.")
         }
         do {
             let parameters = try QueryParameter.split(text[...])
-            return .query(try TableQuery.parse(parameters, generation: .mobileApps))
+            return try TableQuery.parse(parameters, generation: .mobileApps)
         } catch {
             throw .invalid("\(error)", code: "invalid-query")
         }

@@ -180,7 +180,7 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-    /// Once a minute: stores a sample, removes expired rows, and stores what costly lists were seen.
+    /// Once a minute: stores a sample, and removes expired rows.
     func runMaintenance() async {
         await sampleMinute()
         let now = clock.now()
@@ -198,7 +198,6 @@ extension SyncEngine {
                 }
                 sweeps += 1
             }
-            try await store.noteCostlyLists()
             try await holdBytes(retention, now)
         } catch {
             log.warning("maintenance failed", metadata: ["error": "\(error)"])

@@ -8,12 +8,8 @@ struct ItemQuery {
     let page: SQLFragment
     /// The number that match; nil when not asked for.
     private(set) var count: SQLFragment?
-    /// The index that gives the page in its order.
-    private(set) var index: TableIndex?
     /// Rows on the page at most.
     let rows: Int
-    /// What was asked, and of which table, to know which index it would have needed.
-    private var asked: (query: TableQuery, table: TableRecord)?
 
     /// Compiles a query over the items of a table.
     /// - Parameters:
@@ -39,8 +35,6 @@ struct ItemQuery {
                 schema, nulls: query.nulls, now: now,
                 spelling: { spellings.spelling(of: $0) }),
             pageRows: pageRows)
-        self.index = index
-        asked = (query, table)
         // Without a condition the count is kept already.
         guard pairs == nil, query.count, query.filter == nil, !query.includeDeleted else { return }
         count = SQLFragment(
@@ -57,14 +51,8 @@ struct ItemQuery {
             """, [.integer(table.id), .text(pairs.queryID)])
     }
 
-    /// The index that would give the page in its order; nil where none can.
-    var suggestion: CostlyLists.Suggestion? {
-        guard let (query, table) = asked else { return nil }
-        let shape = query.indexShape { table.spellings.spelling(of: $0) }
-        return shape.map { CostlyLists.Suggestion(table: table.id, shape: $0) }
-    }
-
-    private static func index(for query: TableQuery, of table: TableRecord) -> TableIndex? {
+    /// The index that gives the page in its order; nil where none can.
+    static func index(for query: TableQuery, of table: TableRecord) -> TableIndex? {
         guard !table.indexes.isEmpty,
             let shape = query.indexShape(spelling: { table.spellings.spelling(of: $0) })
         else { return nil }
@@ -172,59 +160,4 @@ enum SDKView: String, Sendable, CaseIterable {
 
     /// The view that has the columns of an item, so that it is queried as every table is.
     var itemsView: String { rawValue + "_items" }
-}
-
-/// The lists of a store that cost much since the last ``take()``, and the indexes that served, in
-/// memory. From them the operator is told which index would help. A list that costs little and uses no
-/// index leaves no trace.
-final class CostlyLists: Sendable {
-    /// An index that lists of one table would be faster with.
-    struct Suggestion: Sendable, Hashable {
-        let table: Int64
-        let shape: IndexShape
-    }
-
-    /// How often, and at what cost in steps of SQLite's machine.
-    struct Cost: Sendable, Hashable {
-        var queries = 0
-        var steps = 0
-    }
-
-    /// All that was noted.
-    struct Notes: Sendable {
-        var suggestions: [Suggestion: Cost] = [:]
-        /// The numbers of the indexes that served.
-        var used: Set<Int64> = []
-        var isEmpty: Bool { suggestions.isEmpty && used.isEmpty }
-    }
-
-    private let notes = Mutex(Notes())
-
-    /// Notes what a list cost.
-    func note(_ query: ItemQuery, steps: Int, rows: Int) {
-        if let index = query.index { notes.withLock { _ = $0.used.insert(index.id) } }
-        guard Self.isCostly(steps: steps, rows: rows), let suggestion = query.suggestion,
-            suggestion.shape != query.index?.shape
-        else { return }
-        notes.withLock { notes in
-            let isKnown = notes.suggestions[suggestion] != nil
-            guard isKnown || notes.suggestions.count < StoreLimits.indexSuggestions else { return }
-            notes.suggestions[suggestion, default: Cost()].queries += 1
-            notes.suggestions[suggestion, default: Cost()].steps += steps
-        }
-    }
-
-    /// Whether a list did much more work than to give its rows.
-    static func isCostly(steps: Int, rows: Int) -> Bool {
-        steps > StoreLimits.costlyListSteps && steps > rows * StoreLimits.costlyRowSteps
-    }
-
-    /// Hands over what was noted and begins anew; nil for nothing.
-    func take() -> Notes? {
-        notes.withLock { notes in
-            if notes.isEmpty { return nil }
-            defer { notes = Notes() }
-            return notes
-        }
-    }
 }

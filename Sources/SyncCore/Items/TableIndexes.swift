@@ -11,90 +11,37 @@ enum IndexMaking {
     case unknown
 }
 
-/// The built and suggested indexes of all tables: `table_indexes`, and `tables.indexes`, which repeats the
-/// built ones.
+/// The indexes of all tables: `table_indexes`, and `tables.indexes`, which repeats those that are built.
 struct TableIndexes {
     let transaction: Transaction
     private var now: Int64 { transaction.now.milliseconds }
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
-    /// Adds the notes of recent lists.
-    ///
-    /// 1. The counts are halved for each day that has passed, so that old queries lose weight.
-    /// 2. Used indexes and needed shapes were seen now.
-    /// 3. Suggestions that no list needed for ``StoreLimits/indexSuggestionDays`` are removed.
-    func add(_ notes: CostlyLists.Notes) throws {
-        try halveCounts()
-        for id in notes.used {
-            try transaction.run("UPDATE table_indexes SET seen_at = ? WHERE id = ?", [now, id])
-        }
-        for (suggestion, cost) in notes.suggestions {
-            guard let id = try row(of: suggestion.shape, in: suggestion.table) else { continue }
-            try transaction.run(
-                """
-                UPDATE table_indexes SET queries = queries + ?, steps = steps + ?, seen_at = ?
-                WHERE id = ?
-                """, [cost.queries, cost.steps, now, id])
-        }
-        try transaction.run(
-            "DELETE FROM table_indexes WHERE built_at IS NULL AND seen_at < ?",
-            [now - Int64(StoreLimits.indexSuggestionDays) * Self.day])
-    }
-
-    private static let day: Int64 = 86_400_000
-
-    private func halveCounts() throws {
-        let key = "indexes_halved_at"
-        guard let last = try transaction.integer("SELECT value FROM meta WHERE key = ?", [key])
-        else {
-            try transaction.run("INSERT INTO meta VALUES (?, ?)", [key, now])
-            return
-        }
-        let days = min(max((now - last) / Self.day, 0), StoreLimits.halvings)
-        if days == 0 { return }
-        try transaction.run(
-            "UPDATE table_indexes SET queries = queries >> ?1, steps = steps >> ?1", [days])
-        try transaction.run(
-            "UPDATE meta SET value = ? WHERE key = ?", [last + days * Self.day, key])
-    }
-
-    /// The row of a shape, added if there are fewer than ``StoreLimits/indexSuggestions``; nil if there are
-    /// too many.
+    /// The row of a shape, added if there is none; nil if the table was removed.
     func row(of shape: IndexShape, in table: Int64) throws -> Int64? {
         let text = JSONList.text(shape.terms)
         let known = try transaction.integer(
             "SELECT id FROM table_indexes WHERE table_id = ? AND shape = ?", [table, text])
         if let known { return known }
-        // The table may have been removed since the list was noted.
         guard try transaction.tables.table(id: table) != nil else { return nil }
-        let count = try transaction.integer(
-            "SELECT count(*) FROM table_indexes WHERE table_id = ?", [table])
-        guard count ?? 0 < StoreLimits.indexSuggestions else { return nil }
         return try transaction.integer(
             "INSERT INTO table_indexes(table_id, shape, seen_at) VALUES (?, ?, ?) RETURNING id",
             [table, text, now])
     }
 
-    /// Decides whether a build may start.
-    func start(_ name: TableName, _ choice: IndexChoice) throws -> IndexStart {
+    /// Decides whether the build of the index that a query needs may start.
+    func start(_ name: TableName, for query: TableQuery) throws -> IndexStart {
         guard let table = try transaction.tables.table(name) else { return .unknownTable }
-        let isFull = table.indexes.count >= StoreLimits.indexesPerTable
-        switch choice {
-        case .known(let id):
-            let known = try statuses(of: table.id).first { $0.id == id }
-            guard let known else { return .unknownIndex }
-            if known.builtAt != nil { return .present(id) }
-            return isFull ? .tooMany : .started(id)
-        case .query(let query):
-            let shape = query.indexShape { table.spellings.spelling(of: $0) }
-            guard let shape else { return .notServed }
-            if let built = table.indexes.first(where: { $0.shape == shape }) {
-                return .present(built.id)
-            }
-            guard !isFull, let id = try row(of: shape, in: table.id) else { return .tooMany }
-            return .started(id)
+        let shape = query.indexShape { table.spellings.spelling(of: $0) }
+        guard let shape else { return .notServed }
+        if let built = table.indexes.first(where: { $0.shape == shape }) {
+            return .present(built.id)
         }
+        guard table.indexes.count < StoreLimits.indexesPerTable,
+            let id = try row(of: shape, in: table.id)
+        else { return .tooMany }
+        return .started(id)
     }
 
     /// Builds the index of a row in `table_indexes`.
@@ -109,7 +56,7 @@ struct TableIndexes {
         guard table.indexes.count < StoreLimits.indexesPerTable else { return .tooMany }
         try transaction.run(TableIndex.making(id, shape, of: table), keep: false)
         try transaction.run(
-            "UPDATE table_indexes SET built_at = ?1, seen_at = ?1 WHERE id = ?2", [now, id])
+            "UPDATE table_indexes SET built_at = ? WHERE id = ?", [now, id])
         try repeatBuilt(of: table.id)
         return .made
     }
@@ -124,8 +71,10 @@ struct TableIndexes {
         for id in built { _ = try build(id) }
     }
 
-    /// Builds the indexes anew that an earlier version made with other keys: no list could use them.
+    /// Forgets indexes that were not built to their end, and builds those anew that an earlier version made with
+    /// other keys: no list could use them.
     func renew() throws {
+        try transaction.run("DELETE FROM table_indexes WHERE built_at IS NULL")
         let built = try transaction.all(
             """
             SELECT table_indexes.id, table_id, shape, sql FROM table_indexes
@@ -149,7 +98,7 @@ struct TableIndexes {
         }
     }
 
-    /// Drops an index and its counts.
+    /// Drops an index.
     /// - Returns: false if the table has no such index.
     func drop(_ id: Int64, of table: Int64) throws -> Bool {
         guard try statuses(of: table).contains(where: { $0.id == id }) else { return false }
@@ -175,15 +124,14 @@ struct TableIndexes {
     func statuses(of table: Int64) throws -> [IndexStatus] {
         try transaction.all(
             """
-            SELECT id, shape, queries, seen_at, built_at FROM table_indexes WHERE table_id = ?
-            ORDER BY built_at IS NULL, steps DESC, id
+            SELECT id, shape, built_at FROM table_indexes WHERE table_id = ?
+            ORDER BY built_at IS NULL, id
             """, [table]
         ) { row in
             guard let shape = IndexShape(terms: JSONList.names(row[1])) else { return nil }
             return IndexStatus(
-                id: row[0], columns: shape.words, queries: row[2],
-                seenAt: Instant(milliseconds: row[3]),
-                builtAt: (row[4] as Int64?).map { Instant(milliseconds: $0) })
+                id: row[0], columns: shape.words,
+                builtAt: (row[2] as Int64?).map { Instant(milliseconds: $0) })
         }
     }
 }
@@ -222,30 +170,18 @@ struct TableIndex: Sendable, Hashable {
     }
 }
 
-/// An index as the operator sees it: built, or suggested by lists.
+/// An index as the operator sees it.
 public struct IndexStatus: Sendable, Hashable {
     /// The index's number.
     public var id: Int64
     /// The columns: those compared with one value, then those of the order.
     public var columns: [String]
-    /// The number of costly lists that needed it recently.
-    public var queries: Int
-    /// When it was last needed or used, to the minute.
-    public var seenAt: Instant
-    /// When it was built; nil if it is only suggested.
+    /// When it was built; nil if it is not.
     public var builtAt: Instant?
     /// How much of it is built, in percent; nil if it is not being built.
     public var percent: Int?
     /// Why the last build failed, in plain words.
     public var problem: String?
-}
-
-/// The index that a person selects.
-public enum IndexChoice: Sendable, Hashable {
-    /// A suggested index, by its number.
-    case known(Int64)
-    /// The index that a query needs.
-    case query(TableQuery)
 }
 
 /// The outcome of a request to build an index.
@@ -257,7 +193,6 @@ public enum IndexStart: Sendable, Hashable {
     /// Another index is being built.
     case busy
     case unknownTable
-    case unknownIndex
     /// The table has ``StoreLimits/indexesPerTable`` indexes.
     case tooMany
     /// No index can serve the query, or the fixed indexes serve it.
@@ -327,24 +262,12 @@ final class IndexProgress: Sendable {
 }
 
 extension Store {
-    /// Stores what lists cost and which indexes they used, about once a minute. Writes nothing if there is
-    /// nothing new.
-    func noteCostlyLists() async throws(StoreError) {
-        guard let notes = costlyLists.take() else { return }
-        do {
-            try await write(inBudget: true) { try TableIndexes($0).add(notes) }
-        } catch {
-            // A full store suggests no index.
-            guard error.isFull else { throw error }
-        }
-    }
-
-    /// Starts to build an index. ``tables()`` reports the progress. Writers wait for the build, readers do
+    /// Starts to build the index that a query needs. ``tables()`` reports the progress. Writers wait for the build, readers do
     /// not.
     public func startIndex(
-        _ name: TableName, _ choice: IndexChoice
+        _ name: TableName, for query: TableQuery
     ) async throws(StoreError) -> IndexStart {
-        let start = try await write { try TableIndexes($0).start(name, choice) }
+        let start = try await write { try TableIndexes($0).start(name, for: query) }
         guard case .started(let id) = start else { return start }
         guard indexProgress.reserve(id) else { return .busy }
         writer.write(inBudget: true) {

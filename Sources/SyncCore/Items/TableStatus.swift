@@ -47,7 +47,7 @@ public struct TableStatus: Sendable, Hashable {
     public var pullWait: TableWait?
     /// The number of the backend's rows that are set aside, because they cannot be applied.
     public var setAside: Int
-    /// The built indexes, then the suggested ones.
+    /// The built indexes, then one that is being built or could not be.
     public var indexes: [IndexStatus]
 }
 

@@ -86,19 +86,18 @@ extension Store {
         }
     }
 
-    /// The page without the count. The store remembers what it cost.
+    /// The page without the count.
     private func rows(
         _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection
     ) throws -> ItemPage {
         var page = ItemPage(items: [])
         page.items.reserveCapacity(min(query.rows, StoreLimits.operatorPage))
-        let steps = try connection.query(query.page.text, query.page.arguments) { row in
+        try connection.query(query.page.text, query.page.arguments) { row in
             // The query gives one row more than the page has.
             page.hasMore = page.items.count == query.rows
             if !page.hasMore { page.items.append(row.item(idKind)) }
             return !page.hasMore
         }
-        costlyLists.note(query, steps: steps, rows: page.items.count)
         return page
     }
 

@@ -22,7 +22,6 @@ public final class Store: Sendable {
     /// For lists that may look through the whole queue.
     let searchReader: ConnectionQueue
     /// Lists that an index would help.
-    let costlyLists = CostlyLists()
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let wanted = WantedTables()

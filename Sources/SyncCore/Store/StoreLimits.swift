@@ -59,18 +59,8 @@ public enum StoreLimits {
     public static let runs = 1_000
     /// Results of single operations that are kept of a run.
     public static let runResults = 1_000
-    /// Steps of SQLite's machine that a list may take without being counted as costly, at all and
-    /// for each row that it gives.
-    static let costlyListSteps = 5_000
-    static let costlyRowSteps = 100
     /// Indexes that a table may have.
     public static let indexesPerTable = 4
-    /// Days without a list that asks for it after which a suggested index is forgotten.
-    static let indexSuggestionDays = 14
-    /// The most halvings of a count at once: fewer than its 63 bits, and more than any count needs to become 0.
-    static let halvings: Int64 = 62
-    /// Suggested indexes that are counted at once, of one store in memory and of one table on disk.
-    static let indexSuggestions = 64
     /// A store is nearly full where less than this part of its budget is free.
     static let budgetsFreeForWrites = 16
     /// An index is built only where this part of the budget stays free.

@@ -189,19 +189,19 @@ struct Purge: AsyncParsableCommand {
 /// `understudy indexes`.
 struct Indexes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Indexes that lists of a table need: suggested, built, dropped.",
+        abstract: "Indexes that lists of a table need.",
         discussion: """
-            A list that costs much suggests an index. Building one is left to you: it makes every \
-            write of the table a little slower, and writes wait until it is built.
+            An index makes the lists of one kind quick and every write of the table a little slower. \
+            Writes wait until it is built.
             """,
-        subcommands: [IndexesList.self, IndexesBuild.self, IndexesDrop.self],
+        subcommands: [IndexesList.self, IndexesAdd.self, IndexesDrop.self],
         defaultSubcommand: IndexesList.self)
 }
 
 /// `understudy indexes list`.
 struct IndexesList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The indexes there are, and those that lists asked for.",
+        commandName: "list", abstract: "The indexes there are.",
         discussion: "JSON: {items: [{table, …index}], next, total}.")
 
     @OptionGroup var options: ClientOptions
@@ -217,38 +217,30 @@ struct IndexesList: AsyncParsableCommand {
         let list = JSONValue.members(
             ("items", .array(items)), ("next", .null), ("total", .number(items.count)))
         options.show(list) { _ in
-            items.isEmpty ? ["No list asked for an index yet."] : items.map(TerminalText.index)
+            items.isEmpty ? ["No table has an index of its own."] : items.map(TerminalText.index)
         }
     }
 }
 
-/// `understudy indexes build TABLE`.
-struct IndexesBuild: AsyncParsableCommand {
+/// `understudy indexes add TABLE QUERY`.
+struct IndexesAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "build", abstract: "Build the indexes that lists of a table asked for.",
+        commandName: "add", abstract: "Build the index that a list of a table needs.",
         discussion: "Writes wait meanwhile: some seconds for a million rows. JSON: the table.")
 
     @Argument(help: "The table.", completion: .tables)
     var table: String
 
-    @Option(help: "Only this one, by the number that list shows.")
-    var id: Int64?
-
-    @Option(
-        help: "Only the one that a query needs: \"$filter=complete eq false&$orderby=price desc\".")
-    var query: String?
+    @Argument(help: "The list's query: '$filter=complete eq false&$orderby=price desc'.")
+    var query: String
 
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func validate() throws {
-        if id != nil, query != nil { throw ValidationError("Name one of --id and --query.") }
-    }
-
     func run() async throws {
-        try confirmation.confirm("Writes to this store wait while indexes of \(table) are built")
+        try confirmation.confirm("Writes to this store wait while an index of \(table) is built")
         let result = try await options.withOperatorOrStore { client in
-            for request in try await requests(client) { try await build(request, client) }
+            try await build(client)
             return try await state(client)
         }
         options.show(result) { result in
@@ -257,21 +249,10 @@ struct IndexesBuild: AsyncParsableCommand {
         }
     }
 
-    /// One request for each index that is to be built: those that lists asked for most come first.
-    private func requests(_ client: OperatorClient) async throws -> [JSONValue] {
-        if let id { return [.members(("id", .number(Int(id))))] }
-        if let query { return [.members(("query", .string(query)))] }
-        let indexes = try await state(client)["indexes"]?.array ?? []
-        let built = indexes.count { $0["builtAt"] != .null }
-        let wanted = indexes.filter { $0["builtAt"] == .null && $0["queries"]?.integer ?? 0 > 0 }
-        return wanted.prefix(max(Limits.indexesPerTable - built, 0))
-            .map { .members(("id", $0["id"] ?? .null)) }
-    }
-
-    /// Builds one and waits for its end.
-    private func build(_ request: JSONValue, _ client: OperatorClient) async throws {
+    /// Builds it and waits for its end.
+    private func build(_ client: OperatorClient) async throws {
         let path = "/tables/\(PercentCoding.encode(table))/indexes"
-        let id = try await client.post(path, [], request)["id"]?.integer
+        let id = try await client.post(path, [], .members(("query", .string(query))))["id"]?.integer
         var bar = ProgressBar()
         defer { bar.end() }
         while true {
@@ -301,8 +282,8 @@ struct IndexesBuild: AsyncParsableCommand {
 /// `understudy indexes drop TABLE ID`.
 struct IndexesDrop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Drop an index, or forget one that was only asked for.",
-        discussion: "It is suggested anew when lists ask for it again. JSON: {}.")
+        commandName: "drop", abstract: "Drop an index.",
+        discussion: "JSON: {}.")
 
     @Argument(help: "The table.", completion: .tables)
     var table: String

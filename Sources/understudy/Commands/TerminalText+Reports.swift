@@ -106,8 +106,7 @@ extension TerminalText {
         let head = "\(index["id"]?.integer ?? 0)  \(index["table"]?.string ?? "")  (\(columns))  "
         if let made = index["builtAt"]?.string { return head + "built \(made)" }
         if let percent = index["percent"]?.integer { return head + "being built, \(percent) %" }
-        return head + "asked for by \(index["queries"]?.integer ?? 0) costly lists"
-            + (index["problem"]?.string.map { "; \($0)" } ?? "")
+        return head + (index["problem"]?.string ?? "not built")
     }
 
     /// Runs, each with its result.

@@ -54,7 +54,7 @@ import Testing
             let text = Self.query(names, random)
             let query = try TableQuery(odata: text)
             let answer = try await fixture.answers(query)
-            guard case .started(let id) = try await fixture.store.startIndex(todo, .query(query))
+            guard case .started(let id) = try await fixture.store.startIndex(todo, for: query)
             else { continue }
             try await fixture.untilMade(id)
             #expect(try await fixture.usesIndex(query), "seed \(seed): \(text)")
@@ -116,7 +116,7 @@ extension StoreFixture {
         let todo = todo
         return try await store.read { transaction in
             let table = try #require(try transaction.tables.table(todo))
-            return ItemQuery(query, table: table, pageRows: 50).index != nil
+            return ItemQuery.index(for: query, of: table) != nil
         }
     }
 }

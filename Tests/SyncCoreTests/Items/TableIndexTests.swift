@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// Indexes that costly lists suggest and the operator builds.
+/// Indexes that the operator builds.
 @Suite struct TableIndexTests {
     let fixture: StoreFixture
     static let costly = "$filter=Title eq 't3'&$top=5"
@@ -36,48 +36,12 @@ import Testing
     /// Builds the index that a list needs.
     private func build(_ query: String) async throws {
         let start = try await fixture.store.startIndex(
-            fixture.todo, .query(try TableQuery(odata: query)))
+            fixture.todo, for: try TableQuery(odata: query))
         guard case .started(let id) = start else { throw Unexpected() }
         try await fixture.untilMade(id)
     }
 
     private let none = "$filter=Title eq 'none'"
-
-    @Test func `a costly list suggests an index, which is not built`() async throws {
-        _ = try list(none, times: 4)
-        try await fixture.store.noteCostlyLists()
-        fixture.clock.advance(milliseconds: 60_000)
-        try await fixture.store.noteCostlyLists()
-        let index = try #require(try await indexes().first)
-        #expect(index.columns == ["Title"] && index.queries == 4 && index.builtAt == nil)
-        #expect(try await indexes().count == 1)
-    }
-
-    @Test func `a cheap list suggests nothing`() async throws {
-        _ = try list(Self.costly, times: 20)
-        #expect(fixture.store.costlyLists.take() == nil)
-    }
-
-    @Test func `the cost of a list that was cut is not counted for the next one`() async throws {
-        func query(_ first: String) throws -> TableQuery {
-            let terms = (0..<60).map { "indexof(Title,'zz\($0)') eq 0" }
-            let either = ([first] + terms).joined(separator: " or ")
-            return try TableQuery(odata: "$filter=done eq true and (\(either))&$top=1")
-        }
-        let (slow, quick) = (
-            try query("indexof(Title,'z') eq 0"), try query("indexof(Title,'t') eq 0")
-        )
-        let todo = fixture.todo
-        let table = try #require(try await fixture.store.read { try $0.tables.table(todo) })
-        // Both have the same statement.
-        #expect(
-            ItemQuery(slow, table: table, pageRows: 50).page.text
-                == ItemQuery(quick, table: table, pageRows: 50).page.text)
-        guard case .overBudget = fixture.list(slow) else { throw Unexpected() }
-        guard case .page(let page) = fixture.list(quick) else { throw Unexpected() }
-        #expect(page.items.count == 1)
-        #expect(fixture.store.costlyLists.take() == nil)
-    }
 
     @Test func `readers with the old plan prepared use a new index`() async throws {
         let before = try list(none)
@@ -85,11 +49,6 @@ import Testing
         try await build(none)
         let rows = try list(Self.costly)
         #expect(rows.count == 5 && before.isEmpty)
-        // Its use is recorded.
-        let seen = try await indexes().first?.seenAt
-        fixture.clock.advance(milliseconds: 60_000)
-        try await fixture.store.noteCostlyLists()
-        #expect(try await indexes().first?.seenAt != seen)
     }
 
     @Test(arguments: [
@@ -103,7 +62,7 @@ import Testing
     func `a list in the index's order searches it and sorts nothing`(query: String) async throws {
         let query = try TableQuery(odata: query + "&$top=50")
         guard
-            case .started(let id) = try await fixture.store.startIndex(fixture.todo, .query(query))
+            case .started(let id) = try await fixture.store.startIndex(fixture.todo, for: query)
         else { throw Unexpected() }
         try await fixture.untilMade(id)
         let todo = fixture.todo
@@ -168,40 +127,13 @@ import Testing
         #expect(counts.last == counts.first)
     }
 
-    @Test func `indexes and suggestions outlive a restart`() async throws {
+    @Test func `an index outlives a restart`() async throws {
         try await build(none)
-        _ = try list("$orderby=n", times: 2)
-        try await fixture.store.noteCostlyLists()
         let before = try await indexes()
         let again = try fixture.reopened()
         #expect(try await again.tables().first?.indexes == before)
-        #expect(before.map(\.columns) == [["Title"], ["n"]])
+        #expect(before.map(\.columns) == [["Title"]])
         #expect(try await again.check().isEmpty)
-    }
-
-    @Test func `a suggestion is removed after fourteen days, a built index never`() async throws {
-        try await build(none)
-        _ = try list("$orderby=n")
-        try await fixture.store.noteCostlyLists()
-        fixture.clock.advance(milliseconds: 15 * 86_400_000)
-        _ = try list("$orderby=done")
-        try await fixture.store.noteCostlyLists()
-        #expect(try await indexes().map(\.columns) == [["Title"], ["done"]])
-        let built = try await fixture.store.read {
-            try $0.column(
-                "SELECT name FROM sqlite_master WHERE name LIKE 'items!_index!_%' ESCAPE '!'")
-                as [String]
-        }
-        #expect(built == [TableIndex.name(1)])
-    }
-
-    @Test func `counts halve each day`() async throws {
-        _ = try list(none, times: 2)
-        try await fixture.store.noteCostlyLists()
-        fixture.clock.advance(milliseconds: 86_400_000)
-        _ = try list("$orderby=n")
-        try await fixture.store.noteCostlyLists()
-        #expect(try await indexes().first { $0.columns == ["Title"] }?.queries == 1)
     }
 
     @Test func `a person builds and drops an index, but not a fifth`() async throws {
@@ -210,12 +142,12 @@ import Testing
             let query = try TableQuery(odata: "$filter=\(column) eq 1")
             guard
                 case .started(let id) = try await fixture.store.startIndex(
-                    fixture.todo, .query(query))
+                    fixture.todo, for: query)
             else { throw Unexpected() }
             try await fixture.untilMade(id)
             ids.append(id)
         }
-        let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
+        let fifth = try TableQuery(odata: "$filter=e eq 1")
         // Not even if the build was requested before the fourth index existed.
         let todo = fixture.todo
         let late = try await fixture.store.write { transaction in
@@ -228,15 +160,15 @@ import Testing
             return making
         }
         #expect(late == .tooMany)
-        #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
+        #expect(try await fixture.store.startIndex(fixture.todo, for: fifth) == .tooMany)
+        let first = try TableQuery(odata: "$filter=a eq 1")
         #expect(
-            try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
-        #expect(try await fixture.store.startIndex(fixture.todo, .known(99)) == .unknownIndex)
+            try await fixture.store.startIndex(fixture.todo, for: first) == .present(ids[0]))
         #expect(
-            try await fixture.store.startIndex(fixture.todo, .query(TableQuery())) == .notServed)
+            try await fixture.store.startIndex(fixture.todo, for: TableQuery()) == .notServed)
         #expect(try await fixture.store.dropIndex(fixture.todo, ids[0]))
         #expect(try await !fixture.store.dropIndex(fixture.todo, ids[0]))
-        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, fifth) else {
+        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, for: fifth) else {
             throw Unexpected()
         }
         try await fixture.untilMade(id)
@@ -248,10 +180,12 @@ import Testing
         try await fixture.store.write { transaction in
             try transaction.run("CREATE INDEX \(TableIndex.name(1)) ON items(settled_at)")
         }
-        let query = IndexChoice.query(try TableQuery(odata: none))
-        #expect(try await fixture.store.startIndex(fixture.todo, query) == .started(1))
+        let query = try TableQuery(odata: none)
+        #expect(try await fixture.store.startIndex(fixture.todo, for: query) == .started(1))
         try await fixture.untilEnded()
         #expect(try await indexes().first?.problem?.contains("already exists") == true)
+        // The next start of the program does not know of it.
+        #expect(try await fixture.reopened().tables().first?.indexes == [])
     }
 
     @Test func `an index does not use the part of the budget that is kept for writes`() async throws
@@ -263,17 +197,17 @@ import Testing
         try await small.fill(900)
         let none = try TableQuery(odata: none)
         guard
-            case .started(let id) = try await small.store.startIndex(small.todo, .query(none))
+            case .started(let id) = try await small.store.startIndex(small.todo, for: none)
         else { throw Unexpected() }
         try await small.untilEnded()
         let index = try #require(try await small.store.tables().first?.indexes.first)
         #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
-        // The next suggested index gets the same number, without the old reason.
+        // The next index gets the same number, without the old reason.
         #expect(try await small.store.dropIndex(small.todo, id))
-        _ = small.list(none)
-        try await small.store.noteCostlyLists()
-        let next = try #require(try await small.store.tables().first?.indexes.first)
-        #expect(next.id == id && next.problem == nil)
+        let other = try TableQuery(odata: "$orderby=n")
+        #expect(try await small.store.startIndex(small.todo, for: other) == .started(id))
+        #expect(try await small.store.tables().first?.indexes.first?.problem == nil)
+        try await small.untilEnded()
     }
 }
 
