@@ -110,7 +110,7 @@ import Testing
         let todo = fixture.todo
         try await fixture.store.write { transaction in
             let indexes = TableIndexes(transaction)
-            guard case .started(let id) = try indexes.start(todo, .query(query)) else { return }
+            guard case .started(let id) = try indexes.start(todo, for: query) else { return }
             _ = try indexes.build(id)
         }
         @Sendable func built() async throws -> Int64? {
