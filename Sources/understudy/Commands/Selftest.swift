@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPServer
+import Program
 import Proxy
 import Simulator
 import TablesProtocol
