@@ -1,8 +1,8 @@
 .PHONY: help run build test pictures fuzz soak sanitize bench bench-check format clean install uninstall deb
 
-# One program with the Swift runtime inside. It runs where no Swift is installed.
-release = swift build -c release --static-swift-stdlib --product understudy
-program = .build/release/understudy
+# Programs with the Swift runtime inside. They run where no Swift is installed.
+release = swift build -c release --static-swift-stdlib --product
+programs = .build/release/understudy .build/release/understudy-site
 PREFIX ?= /usr/local
 
 help: ## list the targets
@@ -11,21 +11,22 @@ help: ## list the targets
 run: ## install what is missing, build and start the demo (pass options with ARGS="--fresh")
 	@scripts/setup build
 	@echo "==> building understudy (release; the first time takes some minutes)"
-	@$(release)
+	@$(release) understudy
 	@exec .build/release/understudy demo $(ARGS)
 
-build: ## build the program in release mode
-	@scripts/setup build
-	@$(release)
+build: ## build both programs in release mode
+	@scripts/setup site
+	@$(release) understudy
+	@$(release) understudy-site
 
-install: build ## put program, manual, completions, units and a first configuration into PREFIX (/usr/local) under DESTDIR
-	@PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) scripts/install $(program)
+install: build ## put programs, manuals, completions, units and a first configuration into PREFIX (/usr/local) under DESTDIR
+	@PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) scripts/install $(programs)
 
 uninstall: ## remove what install put there; configuration and data stay
 	@PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) scripts/install --remove
 
 deb: build ## build a Debian package into build/
-	@scripts/make-deb $(program) build
+	@scripts/make-deb $(programs) build
 
 test: ## install what the tests need and run everything
 	@scripts/check
@@ -42,7 +43,7 @@ fuzz: ## run the parsers on many more inputs (SEED=1 COUNT=200000)
 # Proxies, requests a second that the backend takes, and seconds of outage.
 fleets = 10000:500:3600,100000:5000:3600
 
-# Tests in Python start the release program, unless UNDERSTUDY_BINARY names another. Variables, with their
+# Tests in Python start the release programs, unless UNDERSTUDY_BINARY names another. Variables, with their
 # defaults:
 #   SEEDS=2000:5000          simulation runs, first seed and count
 #   SHARED_SEEDS=1000:2000   the same with shared rows
@@ -75,7 +76,8 @@ soak: build ## run the long tests, for hours (how much: see the variables in the
 # Takes half an hour on an idle machine. Try it with ARGS="--scale 0.01 --rounds 1".
 bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs/PERFORMANCE.md)
 	@scripts/setup bench
-	@$(release)
+	@$(release) understudy
+	@$(release) understudy-site
 	@swift build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench $(ARGS)
 

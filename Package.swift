@@ -19,6 +19,11 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let arguments = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let lifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 // No target imports these. SwiftPM warns about a package of which no target uses a product.
@@ -39,7 +44,10 @@ let hardening: [LinkerSetting] = [
 
 let package = Package(
     name: "understudy",
-    products: [.executable(name: "understudy", targets: ["understudy"])],
+    products: [
+        .executable(name: "understudy", targets: ["understudy"]),
+        .executable(name: "understudy-site", targets: ["understudy-site"]),
+    ],
     // Exact versions, so that every machine builds the same sources. The last three are dependencies of these
     // packages; they are named to fix their versions too.
     dependencies: [
@@ -84,8 +92,13 @@ let package = Package(
         .target(
             name: "Backend",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "Storage", "PostgreSQL", httpTypes, crypto,
-                cryptoExtras,
+                "HTTPMessage", "TablesProtocol", "Storage", httpTypes,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Site",
+            dependencies: [
+                "Backend", "TablesProtocol", "Storage", "PostgreSQL", crypto, cryptoExtras,
             ],
             resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
         .target(
@@ -96,16 +109,28 @@ let package = Package(
             ],
             resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings, plugins: ["DashboardFilesPlugin"]),
+        .target(
+            name: "Program",
+            dependencies: [
+                "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy", "Backend",
+                httpTypes, logging, arguments, lifecycle, signals,
+            ],
+            swiftSettings: settings, plugins: ["CommitPlugin"]),
         .executableTarget(
             name: "understudy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "CPrivileges", httpTypes, logging,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "Backend", "Program", "CPrivileges", httpTypes, logging, arguments,
+                lifecycle, signals,
             ] + pinned,
-            swiftSettings: settings, linkerSettings: hardening, plugins: ["CommitPlugin"]),
+            swiftSettings: settings, linkerSettings: hardening),
+        .executableTarget(
+            name: "understudy-site",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
+                "Backend", "Site", "Program", httpTypes, logging, arguments, signals,
+            ],
+            swiftSettings: settings, linkerSettings: hardening),
         .plugin(name: "CommitPlugin", capability: .buildTool()),
         .plugin(name: "DashboardFilesPlugin", capability: .buildTool()),
         .target(
@@ -117,7 +142,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", "Simulator",
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", "Site", "Simulator",
                 httpTypes,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
@@ -148,8 +173,8 @@ let package = Package(
         .testTarget(
             name: "BackendTests",
             dependencies: [
-                "Backend", "PostgreSQL", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
-                crypto, cryptoExtras,
+                "Backend", "Site", "PostgreSQL", "Storage", "TestSupport", "TablesProtocol",
+                "HTTPMessage", httpTypes, crypto, cryptoExtras,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(
@@ -162,9 +187,13 @@ let package = Package(
         .testTarget(
             name: "understudyTests",
             dependencies: [
-                "understudy", "Proxy", "HTTPMessage", "HTTPServer", "TablesProtocol", "SyncCore",
-                "Backend", httpTypes, logging,
+                "understudy", "Program", "Proxy", "HTTPMessage", "HTTPServer", "TablesProtocol",
+                "SyncCore", "Backend", httpTypes, logging,
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "understudySiteTests",
+            dependencies: ["understudy-site", "Program", "Backend", "TablesProtocol"],
             swiftSettings: settings),
         .testTarget(
             name: "Simulation",

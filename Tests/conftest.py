@@ -1,13 +1,14 @@
 """Fixtures for live, contract and browser tests: processes that are stopped at the end."""
 
 import pytest
-from programs import BINARY, OUTPUT, Backend, Program, Proxy
+from programs import BINARY, OUTPUT, SITE, Backend, Node, Program, Proxy
 
 
 @pytest.fixture(scope="session", autouse=True)
 def binary():
-    if not BINARY.exists():
-        pytest.exit(f"{BINARY} is missing: run 'make build' first", returncode=2)
+    for program in (BINARY, SITE):
+        if not program.exists():
+            pytest.exit(f"{program} is missing: run 'make build' first", returncode=2)
     return BINARY
 
 
@@ -27,6 +28,11 @@ def start(tmp_path, request):
             backend = Backend(tmp_path / folder, arguments)
             running.append(backend)
             return backend
+
+        def node(self, *arguments, folder="backend"):
+            node = Node(tmp_path / folder, arguments)
+            running.append(node)
+            return node.start()
 
         def proxy(self, backend_url, *arguments, folder="proxy"):
             proxy = Proxy(tmp_path / folder, backend_url, arguments)

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import requests
-from programs import BINARY, ROOT, ZUMO, free_port, wait_until
+from programs import BINARY, ROOT, SITE, ZUMO, free_port, wait_until
 
 NOBODY = 65534
 
@@ -140,7 +140,7 @@ def install():
     tree = pathlib.Path(tempfile.mkdtemp(prefix="understudy-installed-"))
     tree.chmod(0o755)
     subprocess.run(
-        [ROOT / "scripts/install", BINARY],
+        [ROOT / "scripts/install", BINARY, SITE],
         env={**os.environ, "PREFIX": "/usr", "DESTDIR": str(tree)},
         check=True,
         capture_output=True,

@@ -3,20 +3,25 @@
 import json
 import subprocess
 
-from programs import BINARY
+from programs import BINARY, SITE
 
 OPEN = ("queued", "waiting", "sending", "unknown", "conflict", "quarantined")
 
 
-def run(*arguments, expect=0, **options):
-    done = subprocess.run([str(BINARY), *map(str, arguments)], capture_output=True, text=True, timeout=60,
+def run(*arguments, expect=0, binary=BINARY, **options):
+    done = subprocess.run([str(binary), *map(str, arguments)], capture_output=True, text=True, timeout=60,
                           **({"stdin": subprocess.DEVNULL} if "input" not in options else {}), **options)
     assert done.returncode == expect, (arguments, done)
     return done
 
 
+def run_site(*arguments, **options):
+    """Runs a command of `understudy-site`."""
+    return run(*arguments, binary=SITE, **options)
+
+
 def moved(*arguments, expect=0):
-    return json.loads(run("backend", *arguments, "--json", expect=expect).stdout)
+    return json.loads(run_site(*arguments, "--json", expect=expect).stdout)
 
 
 def rows(server, table="todoitem"):

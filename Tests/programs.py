@@ -26,6 +26,8 @@ def setting(name, default=None):
 
 
 BINARY = pathlib.Path(setting("UNDERSTUDY_BINARY", ROOT / ".build/release/understudy"))
+# The program of a site is beside it.
+SITE = BINARY.with_name("understudy-site")
 OUTPUT = ROOT / "Tests/output"
 ZUMO = {"ZUMO-API-VERSION": "2.0.0"}
 
@@ -68,11 +70,11 @@ def wait_until(check, seconds=10.0, what="the condition"):
 
 
 class Program:
-    """One running `understudy` with its output kept line by line."""
+    """One running `understudy`, or `understudy-site`, with its output kept line by line."""
 
-    def __init__(self, arguments, environment=None, launcher=()):
+    def __init__(self, arguments, environment=None, launcher=(), binary=BINARY):
         """`launcher` is a command that runs the program in its own process, as prlimit does."""
-        self.arguments = [*launcher, str(BINARY), *map(str, arguments)]
+        self.arguments = [*launcher, str(binary), *map(str, arguments)]
         self.process = subprocess.Popen(
             self.arguments,
             stdin=subprocess.DEVNULL,
@@ -178,11 +180,12 @@ class Backend(Tables):
         self.program = None
 
     def start(self):
-        self.program = Program(
-            ["backend", "--listen", f"127.0.0.1:{self.port}", "--data", self.folder, *self.arguments]
-        )
+        self.program = self._run("--listen", f"127.0.0.1:{self.port}", "--data", self.folder, *self.arguments)
         wait_until(self._answers, 10, "the backend's first answer")
         return self
+
+    def _run(self, *arguments):
+        return Program(["backend", *arguments])
 
     def _answers(self):
         self.program.alive()
@@ -199,6 +202,13 @@ class Backend(Tables):
     def stop(self):
         if self.program:
             self.program.stop()
+
+
+class Node(Backend):
+    """A node of a site: `understudy-site`."""
+
+    def _run(self, *arguments):
+        return Program(arguments, binary=SITE)
 
 
 class Proxy(Tables):

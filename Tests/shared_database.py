@@ -1,4 +1,4 @@
-"""A site: nodes of `understudy backend` on a PostgreSQL pair behind a balancer, proxies that sync to them, and
+"""A site: nodes of `understudy-site` on a PostgreSQL pair behind a balancer, proxies that sync to them, and
 what happens to all of these."""
 
 import threading
@@ -9,7 +9,7 @@ import requests
 from account import TRIGGER, Decision
 from balancer import Balancer
 from postgresql_pair import PostgreSQLPair
-from programs import ZUMO, Program, Proxy, free_port, wait_until
+from programs import SITE, ZUMO, Program, Proxy, free_port, wait_until
 
 NODES = 3
 PENDING = ("queued", "sending", "waiting", "unknown")
@@ -21,8 +21,7 @@ class Node:
     def __init__(self, database, folder):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._arguments = ["backend", "--listen", f"127.0.0.1:{self.port}", "--data", folder,
-                           "--database", database]
+        self._arguments = ["--listen", f"127.0.0.1:{self.port}", "--data", folder, "--database", database]
         self._closing = threading.Event()
         self._starting = threading.Lock()
         self._program = None
@@ -34,7 +33,7 @@ class Node:
             with self._starting:  # So that no program is started after `close`.
                 if self._closing.is_set():
                     return
-                self._program = Program(self._arguments)
+                self._program = Program(self._arguments, binary=SITE)
             self._program.process.wait()
             self._closing.wait(0.2)
 

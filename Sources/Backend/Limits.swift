@@ -1,5 +1,5 @@
 /// Every limit of this module, with its unit.
-enum Limits {
+package enum Limits {
     /// The longest request body, in bytes.
     static let bodyBytes = 1 << 20
     /// The longest request body that the Node server takes, in bytes.
@@ -30,22 +30,6 @@ enum Limits {
     static let abandonedSeconds = 1
     /// The least time between two reports that the storage does not answer, in seconds.
     static let outageReportSeconds = 60
-    /// The longest token of a user, in bytes.
-    static let tokenBytes = 16 << 10
-    /// The longest id of a user, the name of its provider included, in bytes.
-    static let userBytes = 255
-    /// The shortest secret that signs tokens, and the shortest token of the administrator, in bytes.
-    static let sharedKeyBytes = 32
-    /// The shortest RSA key that verifies tokens, in bits (RFC 7518, section 3.3).
-    static let rsaKeyBits = 2048
-    /// By how many seconds clocks may be said to differ.
-    static let clockSkewSeconds: Int64 = 300
-    /// By how many seconds clocks may differ where nothing is said.
-    static let usualClockSkewSeconds: Int64 = 60
-    /// For how many hours a token of this site may be said to hold: 30 days.
-    static let tokenHours: Int64 = 720
-    /// For how many hours a token of this site holds where nothing is said.
-    static let usualTokenHours: Int64 = 24
     /// How many tables the metrics name; the requests on others are counted together.
     static let meteredTables = 500
     /// The most unused permits that a budget keeps, in milliseconds of its rate.
@@ -59,18 +43,13 @@ enum Limits {
     /// Rows that a start reads at once to check the kind of a table's ids.
     static let checkedRows = 1000
     /// The greatest integer id: up to it every whole number is one that JavaScript has too.
-    static let numberedID: Int64 = 1 << 53
+    package static let numberedID: Int64 = 1 << 53
     /// By how many seconds the stamp of a moved row may be ahead of this machine's clock and stay: a day.
     static let stampAheadSeconds: Int64 = 86_400
     /// Steps of SQLite's machine that a list may take: those for about a million rows.
-    static let listSteps = 50_000_000
+    package static let listSteps = 50_000_000
     /// Milliseconds that a list may take in SQLite, whatever steps it has left.
     static let listMilliseconds = 3_000
-    /// How long the statements of a list may take in PostgreSQL, all together, in milliseconds; as long as
-    /// PostgreSQL gives one.
-    static let postgreSQLListMilliseconds = 30_000
     /// Connections that read a file of SQLite.
     static let readers = 8
-    /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.
-    static let copiedRows = 500
 }

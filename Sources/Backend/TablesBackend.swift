@@ -1,13 +1,12 @@
 import Dispatch
 public import HTTPMessage
 import HTTPTypes
-import PostgreSQL
 import Synchronization
 public import TablesProtocol
 
 /// A complete `/tables` server over a ``RowStorage``.
 ///
-/// `understudy backend` runs it for a site, the demo as its backend, and tests in process; they ask it
+/// `understudy-site` runs it for a site, the demo as its backend, and tests in process; they ask it
 /// afterwards what took effect, how often and in which order. It shares no code with the engine.
 public final class TablesBackend: Sendable {
     /// Receives the text of an error.
@@ -15,13 +14,13 @@ public final class TablesBackend: Sendable {
 
     let options: BackendOptions
     let profile: Profile
-    let storage: any RowStorage
-    let clock: @Sendable () -> Instant
+    package let storage: any RowStorage
+    package let clock: @Sendable () -> Instant
     let random: SharedRandom
     let control: Mutex<Control>
     let meter = RequestMeter()
     let isDraining = Atomic<Bool>(false)
-    let currentAccess = Mutex<BackendAccess?>(nil)
+    let currentAccess = Mutex<(any TokenVerifier)?>(nil)
     let failureReport = Mutex<FailureReport?>(nil)
     let outage: StorageOutage
     /// The time since some moment; it only goes forward.
@@ -47,24 +46,6 @@ public final class TablesBackend: Sendable {
             on: SQLiteRowStorage(at: path, startedAt: path == nil ? nil : clock()),
             options: options, clock: clock, random: random)
     }
-
-    /// Opens the backend on PostgreSQL.
-    ///
-    /// - Parameter database: `postgresql://…` as libpq reads it, with one host or several.
-    /// - Throws: an error whose description is a sentence: the URL cannot be read, no server answers, or a
-    ///   newer program made the database ready.
-    public convenience init(
-        database: String, options: BackendOptions = BackendOptions(),
-        clock: @escaping @Sendable () -> Instant,
-        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
-    ) throws {
-        try self.init(
-            on: PostgreSQLRowStorage(at: database, startedAt: clock()), options: options,
-            clock: clock, random: random)
-    }
-
-    /// The version of the libpq that is loaded, such as `15.8`.
-    public static var postgreSQLLibraryVersion: String { PostgreSQLConnection.libraryVersion }
 
     /// Opens the backend on a storage.
     /// - Parameter uptime: the time since some moment, which only goes forward; nil for the process' own.
@@ -293,7 +274,7 @@ extension TablesBackend {
     }
 
     /// Calls the storage from a task, on a thread that may wait.
-    func onStorageThread<T: Sendable>(
+    package func onStorageThread<T: Sendable>(
         _ body: @escaping @Sendable (any RowStorage) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
@@ -327,9 +308,9 @@ extension RowStorage {
 }
 
 /// The time since a moment of this process.
-enum Uptime {
+package enum Uptime {
     private static let start = ContinuousClock.now
 
     /// It only goes forward.
-    static var now: Duration { start.duration(to: ContinuousClock.now) }
+    package static var now: Duration { start.duration(to: ContinuousClock.now) }
 }

@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPMessage
 import HTTPServer
 import Logging
+import Program
 import Proxy
 import ServiceLifecycle
 import SyncCore
@@ -152,11 +153,6 @@ extension ServeConfiguration {
             "The backend \(backend) is the address that this proxy listens on. Name the real "
                 + "backend, or listen elsewhere: --listen 127.0.0.1:\(own.port &+ 1)")
     }
-}
-
-extension ListenAddress {
-    /// Whether it is a loopback address.
-    var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }
 
 /// A proxy that listens, with all its resources.

@@ -1,4 +1,5 @@
 import Logging
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol

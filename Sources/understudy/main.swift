@@ -1,5 +1,3 @@
-import Proxy
+import Program
 
-ThisProcess.keepFilesPrivate()
-ThisProcess.raiseFileLimit()
-await Understudy.runAsProcess()
+await Understudy.runAsProcess(refusing: SiteWords.refusal)

@@ -35,7 +35,7 @@ COMMAND_OF = {
     "undo": "history",
 }
 # Commands that keep running, or whose output is a file of another format.
-WITHOUT_JSON = {"demo", "serve", "backend run", "config init", "export", "support"}
+WITHOUT_JSON = {"demo", "serve", "backend", "config init", "export", "support"}
 OPEN_STATES = {"queued", "waiting", "sending", "unknown", "conflict", "quarantined"}
 
 
@@ -502,6 +502,7 @@ def test_manual_page_completions_units_and_alerts_are_installed(tree):
         "etc/understudy/backend.conf",
         "etc/understudy/understudy.conf",
         "usr/bin/understudy",
+        "usr/bin/understudy-site",
         "usr/share/doc/understudy/OPERATIONS.md",
         "usr/share/doc/understudy/PROTOCOL.md",
         "usr/share/doc/understudy/SITE.md",
@@ -510,10 +511,15 @@ def test_manual_page_completions_units_and_alerts_are_installed(tree):
         "usr/share/doc/understudy/prometheus/understudy.dashboard.json",
         "usr/share/doc/understudy/prometheus/understudy.rules.yml",
         "usr/share/doc/understudy/understudy.cdx.json",
+        "usr/share/doc/understudy/understudy-site.cdx.json",
         "usr/share/man/man1/understudy.1.gz",
+        "usr/share/man/man1/understudy-site.1.gz",
         "usr/share/bash-completion/completions/understudy",
+        "usr/share/bash-completion/completions/understudy-site",
         "usr/share/zsh/vendor-completions/_understudy",
+        "usr/share/zsh/vendor-completions/_understudy-site",
         "usr/share/fish/vendor_completions.d/understudy.fish",
+        "usr/share/fish/vendor_completions.d/understudy-site.fish",
         "usr/lib/systemd/system/understudy-backend.service",
         "usr/lib/systemd/system/understudy.service",
         "usr/lib/systemd/system/understudy.socket",
@@ -521,9 +527,10 @@ def test_manual_page_completions_units_and_alerts_are_installed(tree):
         "usr/lib/systemd/user/understudy.socket",
         "usr/lib/sysusers.d/understudy-backend.conf",
     } == installed
-    page = subprocess.run(
-        ["gzip", "-dc", tree / "usr/share/man/man1/understudy.1.gz"],
-        capture_output=True, text=True, check=True,
-    ).stdout
-    for words, _ in commands(tree / "usr/bin/understudy"):
-        assert ".SS understudy " + " ".join(words).replace("-", "\\-") in page, words
+    for name in ("understudy", "understudy-site"):
+        page = subprocess.run(
+            ["gzip", "-dc", tree / f"usr/share/man/man1/{name}.1.gz"],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for words, _ in commands(tree / "usr/bin" / name):
+            assert f".SS {name} {' '.join(words)}".replace("-", "\\-") in page, words

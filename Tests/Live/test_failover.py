@@ -1,11 +1,11 @@
-"""A node of `understudy backend` whose primary is lost: what it answered is on the standby that takes over."""
+"""A node of `understudy-site` whose primary is lost: what it answered is on the standby that takes over."""
 
 import threading
 
 import pytest
 import requests
 from postgresql_pair import PostgreSQLPair
-from programs import ZUMO, Backend, wait_until
+from programs import ZUMO, Node, wait_until
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ class Answer(threading.Thread):
 
 
 def test_what_the_standby_has_not_is_neither_acknowledged_nor_shown(binary, pair, tmp_path):
-    node = Backend(tmp_path, ["--database", pair.url]).start()
+    node = Node(tmp_path, ["--database", pair.url]).start()
     try:
         node.insert({"id": "before"})
         waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"

@@ -5,8 +5,8 @@ import json
 import signal
 
 import pytest
-from moving import OPEN, columns, moved, open_operations, rows, run
-from programs import wait_until
+from moving import OPEN, columns, moved, open_operations, rows, run, run_site
+from programs import SITE, wait_until
 
 
 def pull(proxy):
@@ -68,7 +68,7 @@ def test_the_queues_of_two_proxies_drain_into_a_backend_made_of_their_exports(st
     # Whole rows: ids, texts, versions, times and the deletion.
     assert rows(new) == last
     # While it runs, nothing else writes its folder.
-    refused = run("backend", "import", files[0], *place, expect=2)
+    refused = run_site("import", files[0], *place, expect=2)
     assert "Another Understudy runs on" in refused.stderr
 
     for proxy in proxies:
@@ -169,13 +169,13 @@ def test_what_is_no_whole_export_is_named(start, tmp_path):
         ("", "its last line is missing"),
     ]:
         file.write_text(text)
-        done = run("backend", "import", file, *place, expect=1)
+        done = run_site("import", file, *place, expect=1)
         assert words in done.stderr and done.stderr.count("\n") == 1, done
         assert ".." not in done.stderr, done
-    assert "There is no file" in run("backend", "import", tmp_path / "none", *place, expect=1).stderr
+    assert "There is no file" in run_site("import", tmp_path / "none", *place, expect=1).stderr
     # Standard input, as with `understudy import`.
-    assert "todoitem: 2" in run("backend", "import", "-", *place, input=whole).stdout
-    assert run("backend", "import", "-", *place, "--json", expect=1).stdout == ""
+    assert "todoitem: 2" in run_site("import", "-", *place, input=whole).stdout
+    assert run_site("import", "-", *place, "--json", expect=1).stdout == ""
 
 
 def numbered(table):
@@ -189,15 +189,15 @@ def test_a_table_that_cannot_be_copied_does_not_hide_the_others(start, tmp_path)
     old.insert({"id": "a", "text": "x"})
     assert old.request("POST", "/tables/lists", json={"id": "a"}).status_code == 201
     place = ["--data", tmp_path / "site"]
-    run("backend", "import", "-", *place, input=numbered("lists"))
-    done = run("backend", "copy", "--from", old.url, "--table", "lists", "--table", "nothing", "--table", "todoitem",
+    run_site("import", "-", *place, input=numbered("lists"))
+    done = run_site("copy", "--from", old.url, "--table", "lists", "--table", "nothing", "--table", "todoitem",
                "--work", tmp_path / "work", *place, "--json", expect=1)
     assert "The ids of the table lists are integers here and texts there." in done.stderr
     assert json.loads(done.stdout)["tables"] == [
         {"table": "nothing", "there": 0, "here": 0, "setAside": 0, "differences": []},
         {"table": "todoitem", "there": 1, "here": 1, "setAside": 0, "differences": []}]
     # A table without rows was not made, so it may have ids of any kind.
-    assert "nothing: 1 new" in run("backend", "import", "-", *place, input=numbered("nothing")).stdout
+    assert "nothing: 1 new" in run_site("import", "-", *place, input=numbered("nothing")).stdout
     # Nor does an empty table there have to be of the kind that it is here.
     copy = ["copy", "--from", old.url, "--table", "nothing", "--work", tmp_path / "work", *place]
     assert moved(*copy, expect=4)["tables"][0]["differences"] == [{"id": "1", "kinds": ["onlyHere"]}]
@@ -232,9 +232,9 @@ def test_a_row_from_the_far_future_is_named_and_does_not_hide_later_changes(star
            "version": "AAAB", "updatedAt": "9999-12-31T23:59:59.9999999Z", "deleted": False}
     export = "".join(json.dumps(one) + "\n" for one in [{"type": "export"}, row, {"type": "end"}])
     place = ["--data", tmp_path / "site"]
-    done = json.loads(run("backend", "import", "-", *place, "--json", input=export).stdout)
+    done = json.loads(run_site("import", "-", *place, "--json", input=export).stdout)
     assert done["rows"] == [{"place": "-:2", "table": "todoitem", "id": "a", "outcome": "added"}]
-    again = run("backend", "import", "-", *place, input=export).stdout
+    again = run_site("import", "-", *place, input=export).stdout
     assert again == "todoitem: 1 here already\n"
     site = start.backend(folder="site")
     for id in ("b", "c"):
@@ -280,7 +280,7 @@ def test_a_backend_that_answers_is_copied_and_compared(start, tmp_path, flavour)
     done = moved(*copy, expect=4)
     difference = done["tables"][0]["differences"][0]
     assert difference["id"] == "row20" and "deleted" in difference["kinds"]
-    assert "row20: another version, another deleted" in run("backend", *copy, expect=4).stdout
+    assert "row20: another version, another deleted" in run_site(*copy, expect=4).stdout
 
 
 def test_a_copy_that_is_killed_goes_on(start, tmp_path):
@@ -290,9 +290,9 @@ def test_a_copy_that_is_killed_goes_on(start, tmp_path):
         "updatedAt": f"2026-01-02T{number // 60:02}:{number % 60:02}:00.1234567Z", "deleted": number % 7 == 0,
         "columns": {"text": str(number)}} for number in range(300)), {"type": "end"}]
     export = "".join(json.dumps(line) + "\n" for line in lines)
-    run("backend", "import", "-", "--data", tmp_path / "old", input=export)
+    run_site("import", "-", "--data", tmp_path / "old", input=export)
     old = start.backend("--faults", folder="old")
-    copy = ["backend", "copy", "--from", old.url, "--table", "todoitem", "--page-size", "20",
+    copy = ["copy", "--from", old.url, "--table", "todoitem", "--page-size", "20",
             "--work", tmp_path / "work", "--data", tmp_path / "site"]
 
     def asked():
@@ -304,18 +304,18 @@ def test_a_copy_that_is_killed_goes_on(start, tmp_path):
     slow(40)
     for _ in range(2):
         before = asked()
-        program = start.program(*copy)
+        program = start.program(*copy, binary=SITE)
         wait_until(lambda: asked() >= before + 7, 10, "some pages")
         assert program.process.poll() is None
         program.stop(signal.SIGKILL)
     slow(0)
     before = asked()
-    done = json.loads(run(*copy, "--json").stdout)
+    done = json.loads(run_site(*copy, "--json").stdout)
     assert done["tables"] == [{"table": "todoitem", "there": 300, "here": 300, "setAside": 0, "differences": []}]
     # A copy from the beginning asks for each of the 15 pages twice.
     assert asked() - before < 28
     old.stop()
-    assert "The copy can be started again." in run(*copy, expect=3).stderr
+    assert "The copy can be started again." in run_site(*copy, expect=3).stderr
 
 
 def test_columns_with_the_names_of_the_servers_own_are_kept_and_named(start, tmp_path):
@@ -330,7 +330,7 @@ def test_columns_with_the_names_of_the_servers_own_are_kept_and_named(start, tmp
     hidden = [{"table": "todoitem", "rows": 2, "columns": ["createdAt", "version"]}]
     done = moved("copy", "--from", old.url, "--table", "todoitem", *place)
     assert (done["hiddenColumns"], done["tables"][0]["differences"]) == (hidden, [])
-    told = run("backend", "copy", "--from", old.url, "--table", "todoitem", *place).stdout
+    told = run_site("copy", "--from", old.url, "--table", "todoitem", *place).stdout
     assert "clients of the flavour 2 do not see" in told and "createdAt, version" in told
     new = start.backend_later(folder="site")
     new.start()

@@ -2,7 +2,7 @@
 
 import json
 
-from moving import columns, moved, rows, run
+from moving import columns, moved, rows, run, run_site
 from programs import Tables, wait_until
 from site_access import ADMIN, KEY, token, write_file
 
@@ -17,7 +17,7 @@ def site(start, tmp_path, name, issuer):
     write_file(files / "access.json", json.dumps(
         {"own": {"issuer": issuer, "audience": "todos", "keyFile": "own.key"}}), 0o644)
     write_file(files / "admin.token", ADMIN + "\n", 0o600)
-    return start.backend(
+    return start.node(
         "--access-file", files / "access.json", "--admin-token-file", files / "admin.token",
         "--table", "todos:per-user", "--drain", "0", folder=name)
 
@@ -158,18 +158,18 @@ def test_rows_of_another_owner_are_counted_and_mended_before_anything_is_written
     whose = ["--owner", "aad:ana", "--owned-table", "Todos"]
     others = [{"table": "todos", "rows": 2, "example": '"sid:1"'}]
     assert moved("import", file, *place, *whose, "--dry-run", expect=4)["otherOwners"] == others
-    told = run("backend", "import", file, *place, *whose, "--dry-run", expect=4).stdout
+    told = run_site("import", file, *place, *whose, "--dry-run", expect=4).stdout
     assert "todos: 2 with another owner than aad:ana" in told and "--owner-was" in told
     # A table that nothing has.
     typed = ["--owner", "aad:ana", "--owned-table", "todo"]
-    refused = run("backend", "import", file, *place, *typed, "--dry-run", expect=1)
+    refused = run_site("import", file, *place, *typed, "--dry-run", expect=1)
     assert "--owned-table names todo" in refused.stderr and "rows of: todos" in refused.stderr
     # Nothing was made.
     assert not (tmp_path / "new").exists()
-    run("backend", "import", file, *place, *typed, expect=1)
+    run_site("import", file, *place, *typed, expect=1)
     assert moved("import", file, *place, *whose, "--owner-was", "sid:1")["tables"][0]["added"] == 3
     # Standard input is read once, so the rows have moved, and the report says so before the error.
-    once = run("backend", "import", "-", "--data", tmp_path / "once", *typed, input=file.read_text(), expect=1)
+    once = run_site("import", "-", "--data", tmp_path / "once", *typed, input=file.read_text(), expect=1)
     assert "todos: 3 new" in once.stdout
     assert "--owned-table names todo" in once.stderr and "moved as the report says" in once.stderr
     # A table of this backend may have no row of a user.
@@ -188,13 +188,13 @@ def test_rows_that_no_user_would_see_are_counted(start, tmp_path):
     whose = ["--owner", "aad:ana", "--owned-table", "todos"]
     found = moved("import", file, *place, "--dry-run", expect=4)
     assert found["withoutOwner"] == [{"table": "todos", "rows": 2, "column": "userId"}]
-    told = run("backend", "import", file, *place, "--dry-run", expect=4).stdout
+    told = run_site("import", file, *place, "--dry-run", expect=4).stdout
     assert "todos: 2 rows have no owner in userId, so no user sees them." in told and "--owned-table" in told
     for column, words in [("id", "--owner-column names"), ("__version", "--owner-column names"), ("", "per-user=")]:
-        refused = run("backend", "import", file, *place, *whose, "--owner-column", column, expect=2)
+        refused = run_site("import", file, *place, *whose, "--owner-column", column, expect=2)
         assert words in refused.stderr
     empty = ["--owner", "", "--owned-table", "todos"]
-    assert "--owner is empty" in run("backend", "import", file, *place, *empty, expect=2).stderr
+    assert "--owner is empty" in run_site("import", file, *place, *empty, expect=2).stderr
     assert moved("import", file, *place, *whose)["withoutOwner"] == []
     # The rows here have their owner now: they differ from those of the file, and nothing more is said of these.
     again = moved("import", file, *place, expect=4)
@@ -224,7 +224,7 @@ def test_each_users_copy_is_compared_with_the_rows_of_that_user(start, tmp_path)
     for name in ("ana", "bob", "ana"):
         done = copied(name, *whose(name), "--owner-was", users[name])
         assert (done["tables"], done["otherOwners"]) == (same, []), name
-    refused = run("backend", "copy", "--from", old.url, "--table", "lists", *whose("ana"), expect=2)
+    refused = run_site("copy", "--from", old.url, "--table", "lists", *whose("ana"), expect=2)
     assert "--owned-table names todos" in refused.stderr
     new = site(start, tmp_path, "new", NEW)
     for name in users:

@@ -1,4 +1,4 @@
-"""Three nodes of `understudy backend` on PostgreSQL with a synchronous standby, behind a balancer, and proxies
+"""Three nodes of `understudy-site` on PostgreSQL with a synchronous standby, behind a balancer, and proxies
 with clients that write the same rows. Nodes and proxies are killed, the database restarts and fails over. In
 the end each acknowledged write is at the backend once or shown as a conflict, and all have the same rows.
 

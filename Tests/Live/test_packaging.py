@@ -7,16 +7,17 @@ import re
 import shutil
 import subprocess
 
-from programs import BINARY, ROOT
+import pytest
+from programs import BINARY, ROOT, SITE
 
 CONFIGURATION = "etc/understudy/understudy.conf"
 BACKEND_CONFIGURATION = "etc/understudy/backend.conf"
 DOCUMENTS = "usr/share/doc/understudy"
 
 
-def install(tree, what=BINARY):
+def install(tree, *what):
     finished = subprocess.run(
-        [ROOT / "scripts/install", what],
+        [ROOT / "scripts/install", *(what or (BINARY, SITE))],
         env={**os.environ, "PREFIX": "/usr", "DESTDIR": str(tree)},
         check=True,
         capture_output=True,
@@ -43,7 +44,7 @@ def test_an_installation_makes_the_configuration_keeps_a_changed_one_and_is_remo
     backend = copy / BACKEND_CONFIGURATION
     assert "#access-file = " in backend.read_text()
     unit = (copy / "usr/lib/systemd/system/understudy-backend.service").read_text()
-    assert f"/{BACKEND_CONFIGURATION}" in unit and "ExecStart=/usr/bin/understudy backend" in unit
+    assert f"/{BACKEND_CONFIGURATION}" in unit and "ExecStart=/usr/bin/understudy-site\n" in unit
     user = re.search(r"^User=(\S+)$", unit, re.M)[1]
     assert f"u {user} " in (copy / "usr/lib/sysusers.d/understudy-backend.conf").read_text()
     told = install(copy, "--remove")
@@ -53,9 +54,9 @@ def test_an_installation_makes_the_configuration_keeps_a_changed_one_and_is_remo
 
 def test_the_manuals_that_the_help_names_are_installed(tree):
     named = set()
-    for command in (["backend"], ["backend", "run"]):
+    for command in ([], ["run"]):
         told = subprocess.run(
-            [tree / "usr/bin/understudy", *command, "--help"], capture_output=True, text=True, check=True)
+            [tree / "usr/bin/understudy-site", *command, "--help"], capture_output=True, text=True, check=True)
         named |= set(re.findall(r"docs/(\w+\.md)", told.stdout))
     named |= set(re.findall(r"docs/(\w+\.md)", (tree / DOCUMENTS / "prometheus/understudy-node.rules.yml").read_text()))
     assert named == {"OPERATIONS.md", "SITE.md"}
@@ -63,12 +64,13 @@ def test_the_manuals_that_the_help_names_are_installed(tree):
         assert (tree / DOCUMENTS / name).read_text() == (ROOT / "docs" / name).read_text()
 
 
-def test_the_bill_of_materials_names_every_library_and_package_with_its_version(tree):
-    bill = json.loads((tree / DOCUMENTS / "understudy.cdx.json").read_text())
+@pytest.mark.parametrize("program", ["understudy", "understudy-site"])
+def test_the_bill_of_materials_names_every_library_and_package_with_its_version(tree, program):
+    bill = json.loads((tree / DOCUMENTS / f"{program}.cdx.json").read_text())
     parts = {one["name"]: one for one in bill["components"]}
     assert len(parts) == len(bill["components"])
     assert bill["dependencies"] == [
-        {"ref": "understudy", "dependsOn": [one["bom-ref"] for one in bill["components"]]}
+        {"ref": program, "dependsOn": [one["bom-ref"] for one in bill["components"]]}
     ]
     pinned = re.findall(
         r'url: "https://github.com/\w[\w-]*/([\w.-]+?)(?:\.git)?", exact: "([\d.]+)"',
@@ -83,6 +85,17 @@ def test_the_bill_of_materials_names_every_library_and_package_with_its_version(
     for name in ("libmicrohttpd", "libcurl", "SQLite", "zlib", "BoringSSL (in swift-crypto)"):
         assert parts[name]["licenses"]
     assert "version" in parts["libcurl"]
+    assert ("libpq" in parts) == (program == "understudy-site")
+
+
+def test_the_program_of_the_proxy_has_nothing_of_a_site(tree):
+    """Neither PostgreSQL's library nor the keys that verify tokens."""
+    libraries = subprocess.run(
+        ["readelf", "-d", tree / "usr/bin/understudy"], capture_output=True, text=True, check=True).stdout
+    assert "libpq" not in libraries
+    (built,) = BINARY.resolve().parent.glob("understudy.product/Objects.LinkFileList")
+    objects = built.read_text()
+    assert not re.search(r"/(CryptoExtras|PostgreSQL|Site)\.build/", objects) and "/Backend.build/" in objects
 
 
 def test_the_notices_have_the_text_of_each_licence_that_they_name(tree):
@@ -117,12 +130,11 @@ def test_the_check_of_the_parts_sees_another_version_and_changed_notices(tmp_pat
     assert check().returncode == 1 and "scripts/components notices" in check().stderr
 
 
-def test_the_program_is_position_independent_and_binds_at_the_start(tree):
-    program = tree / "usr/bin/understudy"
-
+@pytest.mark.parametrize("name", ["understudy", "understudy-site"])
+def test_the_program_is_position_independent_and_binds_at_the_start(tree, name):
     def told(flag):
         return subprocess.run(
-            ["readelf", flag, program], capture_output=True, text=True, check=True
+            ["readelf", flag, tree / "usr/bin" / name], capture_output=True, text=True, check=True
         ).stdout
 
     assert re.search(r"Type:\s+DYN", told("-h"))

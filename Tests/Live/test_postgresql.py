@@ -1,15 +1,15 @@
-"""`understudy backend` on PostgreSQL: what it says when it cannot start, and nodes that share a database."""
+"""`understudy-site` on PostgreSQL: what it says when it cannot start, and nodes that share a database."""
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
-from programs import BINARY, ZUMO, Backend, free_port, wait_until
+from programs import SITE, ZUMO, Node, free_port, wait_until
 
 
 def refused(url):
-    return subprocess.run([BINARY, "backend", "--listen", f"127.0.0.1:{free_port()}", "--database", url],
+    return subprocess.run([SITE, "--listen", f"127.0.0.1:{free_port()}", "--database", url],
                           capture_output=True, text=True, timeout=30)
 
 
@@ -30,7 +30,7 @@ def test_a_database_that_is_not_there_is_a_sentence_and_exit_code_2(binary, url,
 
 
 def test_a_newer_schema_is_refused(binary, postgresql, tmp_path):
-    Backend(tmp_path, ["--database", postgresql.url]).start().stop()
+    Node(tmp_path, ["--database", postgresql.url]).start().stop()
     postgresql.sql("INSERT INTO understudy.schema_version VALUES (99)")
     done = refused(postgresql.url)
     assert done.returncode == 2 and "version 99" in done.stderr, done
@@ -39,7 +39,7 @@ def test_a_newer_schema_is_refused(binary, postgresql, tmp_path):
 def test_nodes_share_rows_and_start_at_once(start, postgresql):
     with ThreadPoolExecutor(3) as threads:
         nodes = list(threads.map(
-            lambda place: start.backend("--database", postgresql.url, folder=f"node{place}"), range(3)))
+            lambda place: start.node("--database", postgresql.url, folder=f"node{place}"), range(3)))
     one, two, three = nodes
     item = one.insert({"id": "a", "text": "eggs", "price": 1.5})
     answer = two.request("GET", "/tables/todoitem/a")
@@ -53,7 +53,7 @@ def test_nodes_share_rows_and_start_at_once(start, postgresql):
 
 
 def test_a_node_outlives_its_database(start, postgresql):
-    node = start.backend("--database", postgresql.url)
+    node = start.node("--database", postgresql.url)
     node.insert({"id": "a"})
     postgresql.stop()
     answer = requests.get(node.url + "/tables/todoitem/a", headers=ZUMO, timeout=30)
@@ -64,20 +64,3 @@ def test_a_node_outlives_its_database(start, postgresql):
     node.insert({"id": "b"})
     assert sorted(row["id"] for row in node.all()) == ["a", "b"]
     node.stop()
-
-
-def test_the_demo_runs_on_postgresql(start, postgresql, tmp_path):
-    ports = free_port(), free_port()
-    demo = start.program("demo", "--no-open", "--data", tmp_path / "demo", "--database", postgresql.url,
-                         "--listen", f"127.0.0.1:{ports[0]}", "--backend-listen", f"127.0.0.1:{ports[1]}")
-
-    def rows(port):
-        try:
-            answer = requests.get(f"http://127.0.0.1:{port}/tables/todoitem", headers=ZUMO, timeout=5)
-            return answer.status_code == 200 and len(answer.json())
-        except requests.ConnectionError:
-            return 0
-
-    wait_until(lambda: demo.alive() and rows(ports[0]) == rows(ports[1]) == 12, 20, "the sample todos")
-    assert postgresql.sql("SELECT count(*) FROM understudy.items") == "12"
-    assert not (tmp_path / "demo/backend.sqlite").exists()

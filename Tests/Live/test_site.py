@@ -1,9 +1,10 @@
-"""`understudy backend` for a site: addresses, TLS and its reload, users' tokens, hostile requests."""
+"""`understudy-site` for a site: addresses, TLS and its reload, users' tokens, hostile requests."""
 
 import base64
 import hashlib
 import hmac
 import json
+import os
 import socket
 import sqlite3
 import ssl
@@ -14,14 +15,30 @@ import time
 import pytest
 import requests
 from hostile import make_certificate
-from programs import BINARY, ZUMO, free_port, wait_until
+from programs import BINARY, SITE, ZUMO, free_port, wait_until
 from raw_requests import CHUNKS, FIELDS, LINES, crooked, matrix
 from raw_wire import JSON, send
 from site_access import ADMIN, KEY, files, token, write_access, write_file  # noqa: F401 (files is a fixture)
 
 
 def started(*arguments):
-    return subprocess.run([BINARY, "backend", *map(str, arguments)], capture_output=True, text=True, timeout=30)
+    return subprocess.run([SITE, *map(str, arguments)], capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("words", [
+    ["--database", "postgresql://h/d"], ["--access-file=access.json"], ["--tls-key", "key"], ["--config", "x"],
+    ["--drain", "1"], ["--default-access", "disabled"], ["--allow-plain-http"], ["run"], ["import", "x"],
+    ["copy", "--help"],
+])
+def test_the_reference_backend_names_the_program_of_a_site(binary, tmp_path, words):
+    done = subprocess.run([BINARY, "backend", *words], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2 and "understudy-site" in done.stderr, done
+
+
+def test_the_reference_backend_takes_no_variable_of_a_site(binary, tmp_path):
+    done = subprocess.run([BINARY, "backend", "--data", tmp_path], capture_output=True, text=True, timeout=30,
+                          env={**os.environ, "UNDERSTUDY_DATABASE": "postgresql://u:secret@h/d"})
+    assert done.returncode == 2 and "understudy-site" in done.stderr and "secret" not in done.stderr, done
 
 
 def test_other_addresses_need_tokens_and_tls(binary, tmp_path, files):
@@ -47,8 +64,8 @@ def test_other_addresses_need_tokens_and_tls(binary, tmp_path, files):
 
 def test_plain_http_is_explicit_and_needs_a_token(start, tmp_path, files):
     port = free_port()
-    program = start.program("backend", "--listen", f"0.0.0.0:{port}", "--data", tmp_path / "data",
-                            *files, "--allow-plain-http")
+    program = start.program("--listen", f"0.0.0.0:{port}", "--data", tmp_path / "data",
+                            *files, "--allow-plain-http", binary=SITE)
     wait_until(lambda: program.alive() and program.lines, what="the first line")
     url = f"http://127.0.0.1:{port}/tables/todoitem"
     assert requests.get(url, headers=ZUMO).status_code == 401
@@ -69,9 +86,8 @@ def serial(port):
 def test_tls_and_its_reload_while_clients_write(start, tmp_path, files):
     certificate, key = make_certificate(tmp_path, "one")
     port = free_port()
-    program = start.program(
-        "backend", "--listen", f"127.0.0.1:{port}", "--data", tmp_path / "data", *files,
-        "--tls-certificate", certificate, "--tls-key", key, "--log-level", "notice")
+    program = start.program("--listen", f"127.0.0.1:{port}", "--data", tmp_path / "data", *files,
+        "--tls-certificate", certificate, "--tls-key", key, "--log-level", "notice", binary=SITE)
     wait_until(lambda: program.alive() and "https://" in program.output, what="the first line")
     first = serial(port)
     session = requests.Session()
@@ -136,7 +152,7 @@ def test_tls_and_its_reload_while_clients_write(start, tmp_path, files):
 
 
 def test_keys_are_read_again(start, tmp_path, files):
-    backend = start.backend(*files)
+    backend = start.node(*files)
     other = "another-key-another-key-another-key"
 
     def status(key):
@@ -173,7 +189,7 @@ def test_files_that_decide_access_are_closed_to_other_users(start, tmp_path, fil
     port = free_port()
     arguments = ["--listen", f"127.0.0.1:{port}", "--data", tmp_path / "data", *files, "--drain", "0",
                  "--tls-certificate", certificate, "--tls-key", key]
-    program = start.program("backend", *arguments)
+    program = start.program(*arguments, binary=SITE)
     wait_until(lambda: program.alive() and "https://" in program.output, what="the first line")
     # A reload keeps what was, and a start ends with the sentence.
     (tmp_path / name).chmod(mode)
@@ -239,7 +255,7 @@ def test_tokens_that_are_not_good_touch_nothing(start, files, tmp_path, storage,
     (tmp_path / "access.json").write_text(json.dumps(access))
     database = request.getfixturevalue("postgresql") if storage == "postgresql" else None
     more = ["--database", database.url] if database else []
-    backend = start.backend(*files, "--faults", "--table", "todoitem:anonymous", *more)
+    backend = start.node(*files, "--faults", "--table", "todoitem:anonymous", *more)
 
     def whole():
         """Every row of every table of the database."""
@@ -287,7 +303,7 @@ def test_tokens_that_are_not_good_touch_nothing(start, files, tmp_path, storage,
 
 
 def test_hostile_requests_have_no_effect(start, files):
-    backend = start.backend(*files, "--faults")
+    backend = start.node(*files, "--faults")
     wrong = []
     for name, _, raw in matrix(backend.port):
         got = send(backend.port, raw)
@@ -303,7 +319,7 @@ def test_hostile_requests_have_no_effect(start, files):
 
 def test_a_good_token_excuses_no_request_that_breaks_the_rules(start, files):
     """What only the server's rules refuse, as it does for the proxy: each has its status, and no row comes."""
-    backend = start.backend(*files, "--faults")
+    backend = start.node(*files, "--faults")
     signed = f"{JSON}\r\nX-ZUMO-AUTH: {token()}\r\n".encode()
     groups = [*FIELDS.values(), *CHUNKS.values(), LINES[414], LINES[505]]
     names = {f"{name}, /tables/todoitem" for group in groups for name in group}

@@ -1,4 +1,4 @@
-"""How a node of a site is configured, watched, stopped and replaced: `understudy backend` with real processes."""
+"""How a node of a site is configured, watched, stopped and replaced: `understudy-site` with real processes."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ import time
 
 import pytest
 import requests
-from programs import BINARY, ZUMO, free_port, wait_until
+from programs import SITE, ZUMO, free_port, wait_until
 from site_access import ADMIN, files, token  # noqa: F401 (files is a fixture)
 
 ADMIN_FIELDS = {"Authorization": f"Bearer {ADMIN}"}
@@ -26,8 +26,8 @@ def logged(program):
 def node(start, tmp_path, files, *more, environment=None, folder="data"):
     """A node of its own port, whose first line has come."""
     port = free_port()
-    program = start.program("backend", "--listen", f"127.0.0.1:{port}", "--data", tmp_path / folder, *files,
-                            "--drain", 0, *more, environment=environment)
+    program = start.program("--listen", f"127.0.0.1:{port}", "--data", tmp_path / folder, *files,
+                            "--drain", 0, *more, environment=environment, binary=SITE)
     program.url = f"http://127.0.0.1:{port}"
     wait_until(lambda: program.alive() and "backend serves" in program.output, what="the first line")
     return program
@@ -40,21 +40,21 @@ def signed(**more):
 def test_every_setting_may_stand_in_the_file_and_in_the_environment(start, tmp_path, files):
     port, other = free_port(), free_port()
     file = tmp_path / "backend.conf"
-    written = subprocess.run([BINARY, "config", "init", "--for", "backend", "--stdout"], capture_output=True,
+    written = subprocess.run([SITE, "config", "init", "--stdout"], capture_output=True,
                              text=True, check=True).stdout
     names = {line[1:].split(" = ")[0] for line in written.splitlines()
              if line.startswith("#") and " = " in line and not line.startswith("# ")}
-    help = subprocess.run([BINARY, "backend", "run", "--help"], capture_output=True, text=True, check=True).stdout
+    help = subprocess.run([SITE, "run", "--help"], capture_output=True, text=True, check=True).stdout
     listed = re.findall(r"^  (--[a-z-]+(?:(?:/|, )--[a-z-]+)*)", help, re.M)
     options = {name for line in listed for name in re.findall(r"--([a-z-]+)", line)}
-    only = {"config", "faults", "samples", "help", "version", "generation", "no-allow-plain-http"}
+    only = {"config", "faults", "help", "version", "generation", "no-allow-plain-http"}
     assert options - only == names
     file.write_text(
         f"listen = 127.0.0.1:{port}\ndata = {tmp_path}/data\naccess-file = {files[1]}\n"
         f"admin-token-file = {files[3]}\ntable = books:read=anonymous\ntable = notes:per-user\n"
         "page-rows = 2\nrequests-per-second = 900\ndrain = 0\nlog-level = debug\nlog-format = json\n")
     file.chmod(0o644)
-    program = start.program("backend", "--config", file)
+    program = start.program("--config", file, binary=SITE)
     wait_until(lambda: program.alive() and "backend serves" in program.output, what="the first line")
     url = f"http://127.0.0.1:{port}/tables/books"
     for id in "abc":
@@ -65,12 +65,12 @@ def test_every_setting_may_stand_in_the_file_and_in_the_environment(start, tmp_p
     # The environment wins over the file, and a flag over both.
     environment = {"UNDERSTUDY_CONFIG": str(file), "UNDERSTUDY_LISTEN": f"127.0.0.1:{other}",
                    "UNDERSTUDY_PAGE_ROWS": "3", "UNDERSTUDY_TABLE": "books:anonymous"}
-    again = start.program("backend", "--page-rows", 1, environment=environment)
+    again = start.program("--page-rows", 1, environment=environment, binary=SITE)
     wait_until(lambda: again.alive() and "backend serves" in again.output, what="the first line")
     assert len(requests.get(f"http://127.0.0.1:{other}/tables/books", headers=ZUMO).json()) == 1
     assert "unknown variable" not in again.output
     shown = json.loads(subprocess.run(
-        [BINARY, "config", "show", "--for", "backend", "--config", file, "--json"], capture_output=True, text=True,
+        [SITE, "config", "show", "--config", file, "--json"], capture_output=True, text=True,
         check=True, env={"UNDERSTUDY_DATABASE": "postgresql://u:secret@h/d", "PATH": "/usr/bin"}).stdout)
     values = {one["name"]: one["values"] for one in shown["settings"]}
     assert values["table"] == ["books:read=anonymous", "notes:per-user"] and values["database"] == ["(not shown)"]
@@ -86,8 +86,8 @@ def test_every_setting_may_stand_in_the_file_and_in_the_environment(start, tmp_p
 def test_a_file_that_cannot_be_used_says_why(tmp_path, line, words):
     file = tmp_path / "backend.conf"
     file.write_text(line + "\n")
-    checked = subprocess.run([BINARY, "config", "check", "--for", "backend", file], capture_output=True, text=True)
-    begun = subprocess.run([BINARY, "backend", "--config", file, "--data", tmp_path / "data"], capture_output=True,
+    checked = subprocess.run([SITE, "config", "check", file], capture_output=True, text=True)
+    begun = subprocess.run([SITE, "--config", file, "--data", tmp_path / "data"], capture_output=True,
                            text=True, timeout=30)
     assert (checked.returncode, begun.returncode) == (2, 2)
     assert words in checked.stdout and words in begun.stderr, (checked.stdout, begun.stderr)
@@ -224,7 +224,7 @@ def test_an_older_node_beside_a_newer_schema_says_so_in_a_sentence(start, tmp_pa
         node(start, tmp_path, files, *more).stop()
         with sqlite3.connect(tmp_path / "data/backend.sqlite") as file:
             file.execute("PRAGMA user_version = 99")
-    done = subprocess.run([BINARY, "backend", "--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data",
+    done = subprocess.run([SITE, "--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data",
                            *files, *more], capture_output=True, text=True, timeout=30)
     assert done.returncode == 2
     assert "The database has version 99 of the schema, and this program knows" in done.stderr
@@ -253,11 +253,11 @@ def test_a_node_whose_settings_say_other_ids_than_its_rows_have_does_not_start(s
     url = program.url + "/tables/numbers"
     assert requests.post(url, json={"text": "x"}, headers=signed()).status_code == 201
     program.stop()
-    done = subprocess.run([BINARY, "backend", "--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data",
+    done = subprocess.run([SITE, "--listen", f"127.0.0.1:{free_port()}", "--data", tmp_path / "data",
                            *files, "--table", "numbers"], capture_output=True, text=True, timeout=30)
     assert done.returncode == 2
     assert done.stderr.endswith(
-        "understudy: The items of the table numbers have integer ids. Add the word integer to the table in the "
+        "understudy-site: The items of the table numbers have integer ids. Add the word integer to the table in the "
         "settings: --table numbers:integer.\n"), done.stderr
     # Nothing was changed.
     program = node(start, tmp_path, files, "--table", "numbers:integer")

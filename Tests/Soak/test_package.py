@@ -9,7 +9,7 @@ import tempfile
 import pytest
 import requests
 from installed import World, answers, make_home, remove
-from programs import BINARY, ROOT, ZUMO, free_port, wait_until
+from programs import BINARY, ROOT, SITE, ZUMO, free_port, wait_until
 
 needs_dpkg = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("dpkg-deb"), reason="needs root and dpkg"
@@ -19,7 +19,7 @@ needs_dpkg = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")
-    subprocess.run([ROOT / "scripts/make-deb", BINARY, folder], check=True, capture_output=True)
+    subprocess.run([ROOT / "scripts/make-deb", BINARY, SITE, folder], check=True, capture_output=True)
     (package,) = folder.glob("*.deb")
     return package
 
@@ -37,10 +37,11 @@ def test_lintian_finds_no_errors(package):
 
 def test_the_program_needs_no_swift(package, tmp_path):
     subprocess.run(["dpkg-deb", "-x", package, tmp_path], check=True)
-    libraries = subprocess.run(
-        ["ldd", tmp_path / "usr/bin/understudy"], capture_output=True, text=True, check=True
-    ).stdout
-    assert "swift" not in libraries and "Foundation" not in libraries, libraries
+    for name in ("understudy", "understudy-site"):
+        libraries = subprocess.run(
+            ["ldd", tmp_path / "usr/bin" / name], capture_output=True, text=True, check=True
+        ).stdout
+        assert "swift" not in libraries and "Foundation" not in libraries, libraries
 
 
 class Machine:

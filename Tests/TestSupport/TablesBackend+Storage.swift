@@ -1,5 +1,6 @@
 public import Backend
 import Foundation
+import Site
 public import TablesProtocol
 
 extension TablesBackend {

@@ -1,4 +1,4 @@
-// The bare server that `understudy backend` is measured against: libmicrohttpd's epoll pool, and for each of
+// The bare server that `understudy-site` is measured against: libmicrohttpd's epoll pool, and for each of
 // its threads a connection of SQLite or libpq with prepared statements.
 //
 //   bare-backend sqlite FILE PLAN THREADS

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `understudy backend`, serving a site's database.
+/// `understudy-site`, serving a site's database.
 final class BackendNode {
     /// Where its rows are.
     enum Database {
@@ -29,14 +29,14 @@ final class BackendNode {
         let port = try stage.freePort()
         url = "http://127.0.0.1:\(port)"
         program = try Program(
-            stage.places.understudy.path,
-            ["backend", "--listen", "127.0.0.1:\(port)"] + database.arguments, in: stage,
+            stage.places.site.path,
+            ["--listen", "127.0.0.1:\(port)"] + database.arguments, in: stage,
             preload: preload, environment: environment)
         let deadline = Date(timeIntervalSinceNow: Self.startSeconds)
         while (try? HTTP.send("GET", "\(url)/-/readyz"))?.status != 200 {
             guard program.isRunning, Date() < deadline else {
                 program.stop()
-                throw Trouble("understudy backend did not start; see \(stage.places.scratch.path)")
+                throw Trouble("understudy-site did not start; see \(stage.places.scratch.path)")
             }
             usleep(5_000)
         }

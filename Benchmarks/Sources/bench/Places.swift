@@ -10,6 +10,8 @@ struct Places {
 
     /// The measured program.
     let understudy: URL
+    /// The program of a site, which is beside it.
+    var site: URL { understudy.deletingLastPathComponent().appending(path: "understudy-site") }
     /// What was built beside this program.
     let built: URL
     /// A folder of this run's own, removed at its end.

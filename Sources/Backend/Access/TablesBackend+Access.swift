@@ -15,7 +15,7 @@ import TablesProtocol
 extension TablesBackend {
     /// The access to the backend; nil while no token is accepted. A new value holds from the next request
     /// on.
-    public var access: BackendAccess? {
+    package var access: (any TokenVerifier)? {
         get { currentAccess.withLock { $0 } }
         set { currentAccess.withLock { $0 = newValue } }
     }
@@ -81,7 +81,7 @@ extension TablesBackend {
 
     private func isAdmin(_ call: Call) -> Bool {
         guard let token = call.bearerToken, let access else { return false }
-        return access.admin.isSecret(token)
+        return access.isAdministrator(token)
     }
 }
 

@@ -53,7 +53,7 @@ extension TablesBackend {
 
     private func answer(
         _ call: Call,
-        _ make: (BackendAccess, _ id: String) throws(TokenRefusal) -> BackendAccess.Login?
+        _ make: (any TokenVerifier, _ id: String) throws(TokenRefusal) -> VerifiedLogin?
     ) -> Response {
         do throws(TokenRefusal) {
             let id = Base64.encodedForURL(random.bytes(12))

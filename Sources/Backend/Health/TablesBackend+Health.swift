@@ -298,4 +298,12 @@ package struct StorageLoad: Sendable, Hashable {
     var calls: Int
     /// The time that connections were lent, all together, in seconds.
     var seconds: Double
+
+    package init(limit: Int, inUse: Int, waiting: Int, calls: Int, seconds: Double) {
+        self.limit = limit
+        self.inUse = inUse
+        self.waiting = waiting
+        self.calls = calls
+        self.seconds = seconds
+    }
 }

@@ -3,31 +3,43 @@ public import TablesProtocol
 /// A row as it is stored: the text of its JSON and what the server keeps beside it.
 package struct Row: Sendable, Hashable {
     /// The id as text; decimal digits in a table with integer ids.
-    var id: String
+    package var id: String
     /// The user's columns.
-    var columns: Columns
+    package var columns: Columns
     /// The time of its insert.
-    var createdAt: Instant
+    package var createdAt: Instant
     /// The time of its last change.
-    var updatedAt: Instant
+    package var updatedAt: Instant
     /// The version that clients compare, in base64.
-    var version: String
+    package var version: String
     /// Whether it is softly deleted.
-    var deleted: Bool
+    package var deleted: Bool
+
+    package init(
+        id: String, columns: Columns, createdAt: Instant, updatedAt: Instant, version: String,
+        deleted: Bool
+    ) {
+        self.id = id
+        self.columns = columns
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.version = version
+        self.deleted = deleted
+    }
 }
 
 /// A row that is to be inserted.
 package struct NewRow: Sendable {
     /// Its id; nil for the next number of a table with integer ids.
-    var id: String?
+    package var id: String?
     /// Whether the next number is the one after the highest row's, and not after the last one given.
-    var reusesNumbers = false
+    package var reusesNumbers = false
     /// The user's columns.
-    var columns: Columns
+    package var columns: Columns
     /// Whether it is inserted as a deleted row.
-    var deleted = false
+    package var deleted = false
     /// Its version; nil for the storage's own.
-    var version: String?
+    package var version: String?
 }
 
 /// The result of an insert.
@@ -42,30 +54,30 @@ package enum Insertion: Sendable, Hashable {
 /// A change of a row.
 package struct RowChange: Sendable {
     /// The row as it was read. It is changed only when it still is so.
-    var old: Row
+    package var old: Row
     /// The user's columns afterwards.
-    var columns: Columns
+    package var columns: Columns
     /// Whether it is softly deleted afterwards.
-    var deleted: Bool
+    package var deleted: Bool
     /// Its version afterwards; nil for the storage's own.
-    var version: String?
+    package var version: String?
 }
 
 /// The values that all rows of one write share.
 package struct Write: Sendable {
     /// The time of the write, by the backend's clock.
-    var at: Instant
+    package var at: Instant
     /// The rule for the next `updatedAt` after the table's last one.
-    var stamps: BackendOptions.Stamps
+    package var stamps: BackendOptions.Stamps
     /// Columns that the table gets with it.
-    var newColumns: [TableOptions.Column] = []
+    package var newColumns: [TableOptions.Column] = []
     /// The method of the request, for the effect.
-    var method: String
+    package var method: String
     /// The `Idempotency-Key` of the request, for the effect.
-    var idempotencyKey: String?
+    package var idempotencyKey: String?
     /// Whether it is committed. False rolls it back at its end and answers as if it had been committed,
     /// for the fault ``FaultRule/Kind/pretend``.
-    var isKept = true
+    package var isKept = true
 }
 
 /// One write that took effect. The log of effects shows whether a commit whose answer was lost took
@@ -91,4 +103,17 @@ public struct Effect: Sendable, Hashable {
     public var idempotencyKey: String?
     /// The time of the write, by the backend's clock.
     public var at: Instant
+
+    package init(
+        number: Int64, table: String, itemID: String, kind: Kind, method: String,
+        idempotencyKey: String?, at: Instant
+    ) {
+        self.number = number
+        self.table = table
+        self.itemID = itemID
+        self.kind = kind
+        self.method = method
+        self.idempotencyKey = idempotencyKey
+        self.at = at
+    }
 }

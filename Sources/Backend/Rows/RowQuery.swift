@@ -1,50 +1,50 @@
-import TablesProtocol
+package import TablesProtocol
 
 /// A query for rows of a table, in an order.
 package struct RowQuery: Sendable {
     /// The order of rows that are equal in all terms of `orderBy`.
-    enum LastOrder: Sendable {
+    package enum LastOrder: Sendable {
         case id
         /// The order of the inserts, where there is no term at all.
         case insertion
     }
 
     /// The table. One that is not there has no rows.
-    var table: TableName
+    package var table: TableName
     /// The filter; nil selects every row.
-    var filter: RowFilter?
+    package var filter: RowFilter?
     /// The terms of their order.
-    var orderBy: [Ordering] = []
+    package var orderBy: [Ordering] = []
     /// The order of rows that the terms leave equal.
-    var lastOrder = LastOrder.id
+    package var lastOrder = LastOrder.id
     /// The number of matching rows that are left out first.
-    var skip = 0
+    package var skip = 0
     /// The most rows of the answer, after those that are left out.
-    var limit = Int.max
+    package var limit = Int.max
     /// Whether deleted rows are included.
-    var includesDeleted = false
+    package var includesDeleted = false
     /// Whether the answer has the number of all matching rows.
-    var counts = false
+    package var counts = false
     /// The result of a comparison with null.
-    var nulls = NullComparison.unknown
+    package var nulls = NullComparison.unknown
     /// True compares `updatedAt` to 100 ns, false to milliseconds.
-    var isExact = false
+    package var isExact = false
     /// The value of the function `now()`.
-    var now: Instant
+    package var now: Instant
 }
 
 /// The filter of a query.
-struct RowFilter: Sendable {
+package struct RowFilter: Sendable {
     /// The condition that selects the rows a client may see, such as those of the user; nil for all
     /// rows. A storage evaluates the client's condition only for these rows, because the time that a
     /// condition takes tells what is in a row (docs/decisions/site.md).
-    var scope: Expression?
+    package var scope: Expression?
     /// The client's condition; nil where all rows of the scope are meant.
-    var condition: Expression?
+    package var condition: Expression?
 
     /// The terms of the condition that compare `updatedAt` with a constant. Each of them holds where the
     /// condition does. An index serves them beside the scope, and they look into no other column.
-    var times: [Expression] {
+    package var times: [Expression] {
         switch condition {
         case .logical(.and, let operands): operands.filter(\.comparesUpdatedAt)
         case .some(let term): term.comparesUpdatedAt ? [term] : []
@@ -72,14 +72,16 @@ extension Expression {
 /// The rows of a query.
 package struct RowList: Sendable, Hashable {
     /// The rows after those left out, at most as many as the limit.
-    var rows: [Row] = []
+    package var rows: [Row] = []
     /// The number of matching rows regardless of skip and limit; nil when it was not asked for.
-    var count: Int?
+    package var count: Int?
+
+    package init(rows: [Row] = [], count: Int? = nil) { (self.rows, self.count) = (rows, count) }
 }
 
 extension SQLFragment {
     /// Both conditions.
-    func and(_ other: SQLFragment) -> SQLFragment {
+    package func and(_ other: SQLFragment) -> SQLFragment {
         SQLFragment("\(text) AND (\(other.text))", arguments + other.arguments)
     }
 }

@@ -124,32 +124,38 @@ package enum CallThreads: Sendable {
 }
 
 /// A storage that cannot answer for now: the same request may succeed later.
-struct StorageUnavailable: Error, CustomStringConvertible {
+package struct StorageUnavailable: Error, CustomStringConvertible {
     /// Why, in a sentence.
-    let reason: String
+    package let reason: String
 
-    var description: String { reason }
+    package var description: String { reason }
+
+    package init(reason: String) { self.reason = reason }
 }
 
 /// A list takes more than ``Limits/listSteps`` or ``Limits/listMilliseconds`` in SQLite, or more than
-/// ``Limits/postgreSQLListMilliseconds`` in PostgreSQL. The same list would again.
-struct TooMuchWork: Error, CustomStringConvertible {
+/// another database gives it. The same list would again.
+package struct TooMuchWork: Error, CustomStringConvertible {
     /// The sentence for the client, with what it can do.
-    let description = """
+    package let description = """
         This list needs more work than one may take. Ask for less at a time: fewer functions in the filter, \
         or a range of updatedAt.
         """
+
+    package init() {}
 }
 
 /// The database was made ready by a newer program.
-struct NewerSchema: Error, CustomStringConvertible {
-    let found: Int
-    let known: Int
+package struct NewerSchema: Error, CustomStringConvertible {
+    package let found: Int
+    package let known: Int
 
-    var description: String {
+    package var description: String {
         """
         The database has version \(found) of the schema, and this program knows \(known). \
         Install the version that made it so, or a newer one.
         """
     }
+
+    package init(found: Int, known: Int) { (self.found, self.known) = (found, known) }
 }

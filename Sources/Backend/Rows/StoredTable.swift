@@ -1,41 +1,47 @@
-import TablesProtocol
+package import TablesProtocol
 
 /// A table as it is stored: its options and what was learnt from writes.
 package struct StoredTable: Sendable, Hashable {
     /// Its name as first spelled.
-    var name: TableName
+    package var name: TableName
     /// The options of the table.
-    var options: TableOptions
+    package var options: TableOptions
     /// The columns seen in writes, after the declared ones, in order.
-    var seenColumns: [TableOptions.Column] = []
+    package var seenColumns: [TableOptions.Column] = []
+
+    package init(
+        name: TableName, options: TableOptions, seenColumns: [TableOptions.Column] = []
+    ) {
+        (self.name, self.options, self.seenColumns) = (name, options, seenColumns)
+    }
 
     /// Whether rows have an id and the user's columns only: integer-id tables of the first generation.
-    func isPlain(_ generation: Generation) -> Bool {
+    package func isPlain(_ generation: Generation) -> Bool {
         options.idKind == .integer && generation == .mobileServices
     }
 
     /// All columns known.
-    var knownColumns: [TableOptions.Column] { options.columns + seenColumns }
+    package var knownColumns: [TableOptions.Column] { options.columns + seenColumns }
 
     /// All columns known, by their names in lower case: two spellings name one column. Of two that are known,
     /// the later one counts, as in queries.
-    var columnsByKey: [ExactName: TableOptions.Column] {
+    package var columnsByKey: [ExactName: TableOptions.Column] {
         Dictionary(
             knownColumns.map { (ExactName(lowercasing: $0.name), $0) }, uniquingKeysWith: { $1 })
     }
 
     /// A column as the table spells it.
-    func spelling(_ column: String) -> String { spellings(column) }
+    package func spelling(_ column: String) -> String { spellings(column) }
 
     /// Gives each column as the table spells it, for callers that ask often.
-    var spellings: @Sendable (String) -> String {
+    package var spellings: @Sendable (String) -> String {
         let known = columnsByKey
         return { known[ExactName(lowercasing: $0)]?.name ?? $0 }
     }
 
     /// Takes the columns that a write adds; those that are there stay.
     /// - Returns: false when one is there with another type or in another spelling.
-    mutating func add(_ columns: [TableOptions.Column]) -> Bool {
+    package mutating func add(_ columns: [TableOptions.Column]) -> Bool {
         if columns.isEmpty { return true }
         var known = columnsByKey
         for column in columns {
@@ -57,7 +63,7 @@ package struct StoredTable: Sendable, Hashable {
 extension StoredTable {
     /// A row's columns in the known spellings. Where a row has two spellings of one column, both stay as they
     /// are, so that no value is lost.
-    func spelled(_ columns: Columns) -> Columns {
+    package func spelled(_ columns: Columns) -> Columns {
         let known = columnsByKey
         let all = columns.all
         let counts = Dictionary(
@@ -71,7 +77,7 @@ extension StoredTable {
     }
 
     /// A row's columns after an update. A column that is set takes the place of all its spellings.
-    func merged(_ columns: Columns, with changes: Columns) -> Columns {
+    package func merged(_ columns: Columns, with changes: Columns) -> Columns {
         var merged = spelled(columns)
         merged.merge(changes)
         let set = Dictionary(
@@ -87,7 +93,7 @@ extension StoredTable {
     /// Learns the columns of a row that comes from another backend, however many there are. One whose name is
     /// too long for a write stays in its row alone.
     /// - Returns: the columns in the known spellings.
-    mutating func learn(_ columns: Columns) -> Columns {
+    package mutating func learn(_ columns: Columns) -> Columns {
         var known = columnsByKey
         for column in columns.all {
             let key = ExactName(lowercasing: column.name)
@@ -105,7 +111,7 @@ extension StoredTable {
 extension BackendOptions.Stamps {
     /// The next `updatedAt` of a table.
     /// - Parameter last: the table's last one; nil when there was none.
-    func next(after last: Instant?, now: Instant) -> Instant {
+    package func next(after last: Instant?, now: Instant) -> Instant {
         switch self {
         case .increasing, .none:
             guard let last else { return Instant(milliseconds: now.milliseconds) }
@@ -120,19 +126,26 @@ extension BackendOptions.Stamps {
 }
 
 /// A table as a database holds it.
-struct TableRecord: Sendable {
+package struct TableRecord: Sendable {
     /// The key in the database.
-    var key: Int64
+    package var key: Int64
     /// The part of it that the serving part sees.
-    var table: StoredTable
+    package var table: StoredTable
     /// The last `updatedAt` given, in ticks; 0 for none.
-    var lastStamp: Int64
+    package var lastStamp: Int64
     /// The last integer id given.
-    var lastNumber: Int64
+    package var lastNumber: Int64
+
+    package init(key: Int64, table: StoredTable, lastStamp: Int64, lastNumber: Int64) {
+        self.key = key
+        self.table = table
+        self.lastStamp = lastStamp
+        self.lastNumber = lastNumber
+    }
 
     /// Gives the next integer id.
     /// - Throws: a refusal where the table has no further one.
-    mutating func nextNumber() throws(Refusal) -> String {
+    package mutating func nextNumber() throws(Refusal) -> String {
         guard lastNumber < Limits.numberedID else {
             throw Refusal(
                 400,
@@ -144,7 +157,7 @@ struct TableRecord: Sendable {
     }
 
     /// Gives the next `updatedAt`.
-    mutating func nextStamp(_ write: Write) -> Instant {
+    package mutating func nextStamp(_ write: Write) -> Instant {
         let last = lastStamp == 0 ? nil : Instant(ticks: lastStamp)
         let next = write.stamps.next(after: last, now: write.at)
         lastStamp = max(lastStamp, next.ticks)
@@ -155,14 +168,14 @@ struct TableRecord: Sendable {
 // Columns as both databases keep them.
 extension TableRecord {
     /// Columns as a text: `[["text","string"]]`.
-    static func text(_ columns: [TableOptions.Column]) -> String {
+    package static func text(_ columns: [TableOptions.Column]) -> String {
         JSONValue.array(
             columns.map { .array([.string($0.name), .string($0.type.rawValue)]) }
         ).text
     }
 
     /// The columns of such a text.
-    static func columns(_ text: String) -> [TableOptions.Column] {
+    package static func columns(_ text: String) -> [TableOptions.Column] {
         let pairs = (try? JSONValue(parsing: text))?.array ?? []
         return pairs.compactMap { pair in
             guard let parts = pair.array, parts.count == 2, let name = parts[0].string,

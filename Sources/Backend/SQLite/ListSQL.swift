@@ -1,8 +1,8 @@
-import Storage
+package import Storage
 import TablesProtocol
 
 /// A query as SQL.
-struct ListSQL {
+package struct ListSQL {
     /// The SQL after `FROM`: the items and their condition.
     let source: SQLFragment
     private let selectedColumns: String
@@ -11,7 +11,7 @@ struct ListSQL {
     private let skip: Int
     private let limit: Int
 
-    init(_ query: RowQuery, _ record: TableRecord) {
+    package init(_ query: RowQuery, _ record: TableRecord) {
         let compiler = SQLCompiler(
             ItemSQLSchema(hasIntegerIDs: record.table.options.idKind == .integer),
             nulls: query.nulls, now: query.now, spelling: record.table.spellings)
@@ -79,7 +79,7 @@ struct ListSQL {
     /// The rows after the skipped ones and, where asked for, the number of all.
     /// - Parameter steps: how many steps of SQLite's machine both may take.
     /// - Throws: ``TooMuchWork``
-    func list(_ connection: Connection, steps: Int) throws -> RowList {
+    package func list(_ connection: Connection, steps: Int) throws -> RowList {
         do {
             return try connection.within(steps: steps, milliseconds: Limits.listMilliseconds) {
                 RowList(
@@ -125,7 +125,7 @@ extension SQLFragment {
 
 extension ScalarFunction {
     /// The functions that compiled queries call.
-    static let ofLists = SQLFunction.all.map { function in
+    package static let ofLists = SQLFunction.all.map { function in
         ScalarFunction(function.name, argumentCount: function.argumentCount) { values in
             let call = function.call(values.map(SQLValue.init(inSQLite:)))
             return Call(call.value.inSQLite, steps: call.steps)

@@ -1,8 +1,8 @@
-import Storage
+package import Storage
 import TablesProtocol
 
 /// The rows in SQLite.
-enum SQLiteItems {
+package enum SQLiteItems {
     /// The row with this id, deleted or not; nil when there is none.
     static func find(_ connection: Connection, _ table: TableRecord, _ id: String) throws -> Row? {
         try connection.first(
@@ -74,7 +74,7 @@ enum SQLiteItems {
     }
 
     /// Adds a row of another storage as it is.
-    static func copy(
+    package static func copy(
         _ connection: Connection, _ table: TableRecord, _ row: Row, position: Int64
     ) throws {
         try connection.run(

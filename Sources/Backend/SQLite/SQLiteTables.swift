@@ -1,8 +1,8 @@
-import Storage
+package import Storage
 import TablesProtocol
 
 /// The tables in SQLite.
-enum SQLiteTables {
+package enum SQLiteTables {
     /// The table with this name in any case; nil when there is none.
     static func find(_ connection: Connection, _ name: TableName) throws -> TableRecord? {
         try connection.first(
@@ -53,7 +53,7 @@ enum SQLiteTables {
     }
 
     /// Adds a table of another storage under its key.
-    static func copy(_ connection: Connection, _ record: TableRecord) throws {
+    package static func copy(_ connection: Connection, _ record: TableRecord) throws {
         let options = record.table.options
         try connection.run(
             """
@@ -78,13 +78,13 @@ enum SQLiteTables {
 }
 
 /// The backend's own database; nothing but this folder reads it.
-enum SQLiteSchema {
+package enum SQLiteSchema {
     /// The version of the schema, in `user_version`.
     static let version = 1
 
     /// Creates what is not there yet.
     /// - Throws: ``NewerSchema`` where a newer program has been here; then nothing was changed.
-    static func create(_ connection: Connection) throws {
+    package static func create(_ connection: Connection) throws {
         let found = Int(try connection.integer("PRAGMA user_version") ?? 0)
         guard found <= version else { throw NewerSchema(found: found, known: version) }
         try connection.run(script: "\(sql) PRAGMA user_version = \(version);")

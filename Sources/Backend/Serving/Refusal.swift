@@ -3,9 +3,9 @@ import HTTPTypes
 import TablesProtocol
 
 /// Why a request is refused, in the words and the form that the flavour gives it.
-struct Refusal: Error, Sendable, Hashable {
+package struct Refusal: Error, Sendable, Hashable {
     /// The kind of the body.
-    enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// The flavour's error body around the message.
         case error
         /// The message as it is, `text/html`.

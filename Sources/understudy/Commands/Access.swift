@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPMessage
+import Program
 import Proxy
 import TablesProtocol
 

@@ -1,26 +1,19 @@
 import ArgumentParser
 import Backend
-import Logging
+import Program
 import Proxy
-import UnixSignals
 
-/// `understudy backend`: a complete tables backend, for trying things out or, with `--access-file`, for a site.
+/// `understudy backend`: the reference backend, for trying things out.
 struct Backend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Run a backend: to try things out, or for a site.",
+        commandName: "backend",
+        abstract: "Run the reference backend, to try things out.",
         discussion: """
-            With --access-file it verifies users' tokens, and may listen on other addresses than \
-            loopback ones. Without it, it is the reference backend, which accepts every token. SIGHUP \
-            reads the access file, its keys and the certificate again.
-
-              understudy backend --listen 0.0.0.0:443 --tls-certificate site.pem --tls-key site.key \
-            --access-file access.json --admin-token-file admin.token --table todos:per-user
+            It keeps its rows in a file of SQLite and accepts every token, so it listens on loopback \
+            addresses alone. The backend of a site is `understudy-site`.
 
             Each option but --faults and --samples can also be set as an environment variable \
-            (--access-file is UNDERSTUDY_ACCESS_FILE) or in a configuration file (access-file = \
-            access.json); the command line wins over the environment, which wins over the file. \
-            `understudy config init --for backend` writes a file to begin with.
+            (--page-rows is UNDERSTUDY_PAGE_ROWS); the command line wins.
 
             With --faults, PUT /-/faults makes it slow, wrong or absent.
 
@@ -39,12 +32,6 @@ struct Backend: AsyncParsableCommand {
             --table secrets:authenticated+no-delete
             """)
 
-    @Option(
-        help: """
-            The configuration file. (default: understudy/backend.conf in ~/.config, where it is)
-            """)
-    var config: String?
-
     @OptionGroup var options: BackendServeOptions
 
     @Flag(help: "Serve PUT /-/faults and GET /-/effects.")
@@ -53,101 +40,77 @@ struct Backend: AsyncParsableCommand {
     @Flag(help: "Begin with a dozen sample todos.")
     var samples = false
 
-    /// The sources of the settings; each call reads the file.
-    private func sources() throws(StartProblem) -> Sources {
-        Sources(
-            flags: options.flags, environment: ThisProcess.environment,
-            file: try ConfigurationFile.load(
-                flag: config, environment: ThisProcess.environment, for: .backend))
-    }
-
     func run() async throws {
-        // Trapped before the settings are read, so that a change of them is never missed.
-        let hangUps = await HangUps()
-        let sources = try sources()
-        let security = try BackendSecurity(sources)
-        let configuration = try BackendServeConfiguration(
-            sources, verifiesTokens: security.access != nil)
-        try security.check(
-            configuration.listen, allowsPlainHTTP: configuration.allowsPlainHTTP)
-        if samples, security.access != nil {
-            throw StartProblem(
-                "--samples are those of the reference backend, without --access-file.", .usage)
+        let sources = Sources(flags: options.flags, environment: ThisProcess.environment)
+        do {
+            try SiteWords.check(sources.environment)
+            try sources.check(ServeSetting.ofBackend)
+        } catch {
+            throw StartProblem(reading: error)
         }
+        let configuration = try BackendServeConfiguration(sources)
+        try BackendSecurity().check(configuration.listen, allowsPlainHTTP: false)
         var options = configuration.options
         options.servesFaults = faults
         options.servesHealth = true
         let log = try ProcessLog(sources)
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
-        let manager = ServiceManager(environment: ThisProcess.environment)
-        // Nodes that share PostgreSQL keep nothing in a folder.
-        let lock = try configuration.database == nil ? configuration.folder.open() : nil
-        defer { lock?.release() }
+        let lock = try configuration.folder.open()
+        defer { lock.release() }
         let backend = try RunningBackend.start(
-            configuration.listen,
-            on: configuration.database.map(RunningBackend.Database.postgreSQL)
-                ?? .file("\(configuration.folder.path)/backend.sqlite"),
-            options: options, samples: samples, security: security, log: log.logger)
-        sayStart(backend, log)
+            configuration.listen, samples: samples, log: log.logger
+        ) {
+            try TablesBackend(
+                at: "\(configuration.folder.path)/backend.sqlite", options: options
+            ) { ThisProcess.now }
+        }
+        ThisProcess.say(
+            "The reference backend listens at \(backend.scheme)://\(backend.address)/tables/")
         var lifetime = await Lifetime(services: [backend.service], log: log.logger)
-        lifetime.stopMilliseconds = Limits.backendStopMilliseconds
-        lifetime.onStop = { manager.notify("STOPPING=1") }
-        lifetime.beforeStop = { signal in
-            // A person at a terminal does not wait.
-            guard signal == .sigterm, configuration.drainSeconds > 0 else { return }
-            // A drain may be longer than the manager waits by itself.
-            let stop = configuration.drainSeconds * 1000 + Limits.backendStopMilliseconds
-            manager.notify("EXTEND_TIMEOUT_USEC=\(stop * 1000)")
-            log.logger.notice(
-                "node drains", metadata: ["seconds": .stringConvertible(configuration.drainSeconds)]
-            )
-            await backend.drain(seconds: configuration.drainSeconds)
-        }
-        lifetime.hangUps = hangUps
-        lifetime.onHangUp = {
-            manager.notify(
-                "RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
-            await reload(backend, log, started: sources)
-            manager.notify("READY=1")
-        }
-        // The manager may send a signal from now on, and each is trapped.
-        manager.notify("READY=1")
+        lifetime.stopMilliseconds = Program.Limits.backendStopMilliseconds
         try await lifetime.run()
     }
+}
 
-    /// Applies what a SIGHUP applies, and logs which other settings differ from those of the start. If a value
-    /// is invalid, nothing changes.
-    private func reload(
-        _ backend: RunningBackend, _ log: ProcessLog, started: Sources
-    ) async {
-        do {
-            let sources = try sources()
-            let logging = try ProcessLog.Choice(sources)
-            let security = try BackendSecurity(sources)
-            // Settings that wait for a restart must be valid too: that restart would fail.
-            _ = try BackendServeConfiguration(sources, verifiesTokens: security.access != nil)
-            try await backend.reload(security)
-            log.choice = logging
-            let waiting = ServeSetting.ofBackend.filter { setting in
-                !BackendSecurity.reloadable.contains(setting.name)
-                    && started.texts(setting) != sources.texts(setting)
-            }.map(\.name)
-            log.logger.notice(
-                "keys and certificate read again",
-                metadata: ["waitsForRestart": "\(waiting.joined(separator: " "))"])
-        } catch {
-            log.logger.error("keys and certificate kept", metadata: ["problem": "\(error)"])
+/// The words of a command line that are for `understudy-site`.
+enum SiteWords {
+    /// The commands of `understudy-site` that `understudy backend` had.
+    private static let commands = ["run", "import", "copy"]
+    /// The settings of a site alone.
+    static let settings = [
+        "access-file", "admin-token-file", "allow-plain-http", "config", "database",
+        "default-access", "drain", "no-allow-plain-http", "tls-certificate", "tls-key",
+    ]
+
+    /// Why the words after `understudy` are for the other program; nil where they are not.
+    static func refusal(_ words: [String]) -> StartProblem? {
+        guard words.first == "backend" || words.first == "demo" else { return nil }
+        if words.first == "backend", words.count > 1, commands.contains(words[1]) {
+            return StartProblem(
+                "That is a command of another program: understudy-site \(words[1]).", .usage)
+        }
+        for word in words.dropFirst() where word.hasPrefix("--") {
+            let name = word.dropFirst(2).prefix { $0 != "=" }
+            if settings.contains(String(name)) { return problem("--\(name)") }
+        }
+        return nil
+    }
+
+    /// Throws where a variable makes a backend one of a site.
+    static func check(_ environment: (String) -> String?) throws(StartProblem) {
+        for variable in variables where environment(variable)?.isEmpty == false {
+            throw problem(variable)
         }
     }
 
-    private func sayStart(_ backend: RunningBackend, _ log: ProcessLog) {
-        let url = "\(backend.scheme)://\(backend.address)/tables/"
-        if log.choice.isJSON, backend.verifiesTokens {
-            log.logger.notice(
-                "backend serves", metadata: ["url": "\(url)", "version": "\(Version.text)"])
-        } else {
-            ThisProcess.say(
-                "The \(backend.verifiesTokens ? "backend" : "reference backend") listens at \(url)")
-        }
+    /// The variables of a site alone. Allowing plain HTTP is a setting of `serve` too.
+    static let variables = ["access-file", "admin-token-file", "database"].map { name in
+        Setting<String>(name: name, allowed: "") { $0 }.variable
+    }
+
+    private static func problem(_ said: String) -> StartProblem {
+        StartProblem(
+            "\(said) is for the backend of a site, which is another program: understudy-site.",
+            .usage)
     }
 }

@@ -13,13 +13,6 @@ extension CompletionKind {
     /// The ids of the conflicts.
     static var conflicts: CompletionKind { names(of: "/conflicts", "id") }
 
-    /// The raw values of a type.
-    static func words<Word: RawRepresentable & CaseIterable>(
-        of type: Word.Type
-    ) -> CompletionKind where Word.RawValue == String {
-        .list(type.allCases.map(\.rawValue))
-    }
-
     private static func names(of path: String, _ member: String) -> CompletionKind {
         .custom { (words: [String], _: Int, prefix: String) async -> [String] in
             guard let options = try? ClientOptions.parse(CompletionPlaces.options(in: words)),
@@ -46,32 +39,5 @@ enum CompletionPlaces {
             }
         }
         return found
-    }
-}
-
-/// What a person may have meant by the name of a command that there is not.
-enum CommandSuggestion {
-    /// The sentence for the first word that is no command; nil where no command is near.
-    /// - Parameters:
-    ///   - arguments: the words of the command line after the program's name.
-    ///   - root: the command whose subcommands the words name.
-    static func sentence(_ arguments: [String], in root: any ParsableCommand.Type) -> String? {
-        var command = root
-        var path = [root._commandName]
-        for word in arguments {
-            let inner = command.configuration.subcommands
-            // What follows an option may be its value.
-            guard !word.hasPrefix("-"), !inner.isEmpty else { return nil }
-            if let next = inner.first(where: { $0._commandName == word }) {
-                command = next
-                path.append(word)
-                continue
-            }
-            let names = inner.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
-            return NearestName.of(word, in: names).map {
-                "Did you mean '\((path + [$0]).joined(separator: " "))'?"
-            }
-        }
-        return nil
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backend
 import HTTPServer
+import Program
 import Proxy
 import ServiceLifecycle
 import SyncCore
@@ -18,12 +19,6 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "Where the backend listens. (default: 127.0.0.1:8081)")
     var backendListen: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Keep the backend's rows in PostgreSQL: its URL. (default: a file in the data folder)",
-            valueName: "url"))
-    var database: String?
-
     @Flag(help: "Start over: remove what earlier demos left in the data folder.")
     var fresh = false
 
@@ -35,7 +30,6 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         var flags = options.flags
         flags[Settings.backendListen.name] = backendListen.map { [$0] } ?? []
-        flags[Settings.database.name] = database.map { [$0] } ?? []
         let sources = Sources(flags: flags, environment: ThisProcess.environment)
         let processLog = try ProcessLog(sources)
         processLog.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
@@ -44,10 +38,12 @@ struct Demo: AsyncParsableCommand {
         let lock = try configuration.proxy.folder.open()
         if fresh { try configuration.proxy.folder.empty() }
         let backend = try RunningBackend.start(
-            try listen(sources),
-            on: try sources.value(Settings.database).map(RunningBackend.Database.postgreSQL)
-                ?? .file("\(configuration.proxy.folder.path)/backend.sqlite"),
-            options: .init(), samples: true, log: log)
+            try listen(sources), samples: true, log: log
+        ) {
+            try TablesBackend(at: "\(configuration.proxy.folder.path)/backend.sqlite") {
+                ThisProcess.now
+            }
+        }
         if let address = BackendAddress("http://\(backend.address)") {
             configuration.proxy.backend = address
         }

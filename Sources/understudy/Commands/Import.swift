@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 import Proxy
 import TablesProtocol
 
@@ -189,7 +190,7 @@ struct ExportFile: Sendable {
         of path: String, _ body: (BoundedLines.Line) throws(StartProblem) -> Void
     ) throws(StartProblem) {
         var lines = BoundedLines(
-            lineBytes: Limits.importedLineBytes, totalBytes: Limits.importedFileBytes)
+            lineBytes: Program.Limits.importedLineBytes, totalBytes: Limits.importedFileBytes)
         do {
             guard let file = try InputFile(path, streams: true) else {
                 throw StartProblem("There is no file \(path).", .error)
@@ -211,7 +212,7 @@ struct ExportFile: Sendable {
     private static func sentence(_ excess: BoundedLines.Excess, _ path: String) -> String {
         switch excess {
         case .line(let number):
-            "\(path):\(number) has more than \(Limits.importedLineBytes >> 20) MiB in one line, so it "
+            "\(path):\(number) has more than \(Program.Limits.importedLineBytes >> 20) MiB in one line, so it "
                 + "is no export of Understudy. Nothing was imported."
         case .total:
             "\(path) has more than \(Limits.importedFileBytes >> 20) MiB, which is more than an import "

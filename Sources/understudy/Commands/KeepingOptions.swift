@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 
 /// The options on how long things are kept, and on automatic backups.
 struct KeepingOptions: ParsableArguments {

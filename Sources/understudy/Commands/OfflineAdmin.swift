@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Logging
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol

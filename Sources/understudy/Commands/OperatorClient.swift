@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPClient
 import HTTPMessage
 import HTTPTypes
+import Program
 import Proxy
 import TablesProtocol
 
@@ -185,7 +186,8 @@ struct ClientOptions: ParsableArguments {
         let flags = [Settings.data.name: data.map { [$0] } ?? []].merging(more) { $1 }
         return Sources(
             flags: flags, environment: environment,
-            file: try ConfigurationFile.load(flag: config, environment: environment))
+            file: try ConfigurationFile.load(
+                flag: config, environment: environment, for: ServeFile.kind))
     }
 
     /// The data folder of the options and settings.

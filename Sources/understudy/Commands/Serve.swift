@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import Program
 import Proxy
 import SyncCore
 
@@ -120,7 +121,8 @@ struct Serve: AsyncParsableCommand {
         flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
         return Sources(
             flags: flags, environment: ThisProcess.environment,
-            file: try ConfigurationFile.load(flag: config, environment: ThisProcess.environment))
+            file: try ConfigurationFile.load(
+                flag: config, environment: ThisProcess.environment, for: ServeFile.kind))
     }
 
     private func welcome(

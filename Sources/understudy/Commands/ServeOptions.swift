@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 import Proxy
 
 /// The options that `serve` and `demo` share. Each can be set as an environment variable too:
@@ -98,28 +99,6 @@ struct ServeOptions: ParsableArguments {
     }
 }
 
-/// The options on the log.
-struct LogOptions: ParsableArguments {
-    @Option(
-        help: """
-            The least that the log says: trace to critical; debug: each request. (default: notice)
-            """)
-    var logLevel: String?
-
-    @Option(
-        help: "How the log is written: auto, text or json. (default: auto)",
-        completion: .words(of: LogFormat.self))
-    var logFormat: String?
-
-    /// The flags by the names of their settings.
-    var flags: [String: [String]] {
-        [
-            Settings.logLevel.name: logLevel.map { [$0] } ?? [],
-            Settings.logFormat.name: logFormat.map { [$0] } ?? [],
-        ]
-    }
-}
-
 /// The options on access, and on the disk space of the stores.
 struct AccessOptions: ParsableArguments {
     @Option(
@@ -179,49 +158,4 @@ struct AccessOptions: ParsableArguments {
             Settings.diskBudget.name: diskBudget.map { [$0] } ?? [],
         ]
     }
-}
-
-/// The options of the connection to the backend.
-struct BackendConnectionOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "PEM file of the authorities to trust for the backend. (default: the system's)",
-            valueName: "file"))
-    var backendCa: String?
-
-    @Option(
-        help: ArgumentHelp("PEM file of the certificate to show the backend.", valueName: "file"))
-    var backendCert: String?
-
-    @Option(help: ArgumentHelp("PEM file of the key to --backend-cert.", valueName: "file"))
-    var backendKey: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The proxy on the way to the backend, such as http://10.0.0.1:3128.", valueName: "url"))
-    var backendProxy: String?
-
-    @Flag(
-        inversion: .prefixedNo,
-        help: """
-            Whether rows and tokens may travel in the clear to a backend on another machine. \
-            (default: no)
-            """)
-    var allowPlainHttp: Bool?
-
-    /// The flags by the names of their settings.
-    var flags: [String: [String]] {
-        [
-            Settings.backendCA.name: backendCa.map { [$0] } ?? [],
-            Settings.backendCertificate.name: backendCert.map { [$0] } ?? [],
-            Settings.backendKey.name: backendKey.map { [$0] } ?? [],
-            Settings.backendProxy.name: backendProxy.map { [$0] } ?? [],
-            Settings.allowPlainHTTP.name: allowPlainHttp.texts,
-        ]
-    }
-}
-
-extension Bool? {
-    /// A flag as the texts of its setting; none if it is not given.
-    var texts: [String] { map { [$0 ? "yes" : "no"] } ?? [] }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 import Proxy
 import TablesProtocol
 
@@ -181,7 +182,7 @@ struct Redaction: Sendable {
         return Self.withoutCredentials(text)
     }
 
-    static let secret = "(kept secret)"
+    static let secret = ConfigurationProblem.hidden
 
     /// Whether something of a text was left out.
     static func hides(in text: String) -> Bool { text.contains(secret) }

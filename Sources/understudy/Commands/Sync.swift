@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPMessage
+import Program
 import Proxy
 import TablesProtocol
 
@@ -46,7 +47,7 @@ struct Sync: AsyncParsableCommand {
         var bar = ProgressBar()
         defer { bar.end() }
         while run["state"]?.string == "running", let id = run["id"]?.string {
-            try await Task.sleep(for: .milliseconds(Limits.runPollMilliseconds))
+            try await Task.sleep(for: .milliseconds(Program.Limits.runPollMilliseconds))
             run = try await client.get("/runs/\(PercentCoding.encode(id))")
             if let progress = run["progress"], progress != .null {
                 bar.draw(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPMessage
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol
@@ -267,7 +268,7 @@ struct IndexesAdd: AsyncParsableCommand {
             }
             let columns = (index["columns"]?.array ?? []).compactMap(\.string)
             bar.draw(columns.joined(separator: ", "), done: Int(percent), total: 100)
-            try await Task.sleep(for: .milliseconds(Limits.runPollMilliseconds))
+            try await Task.sleep(for: .milliseconds(Program.Limits.runPollMilliseconds))
         }
     }
 

@@ -132,22 +132,6 @@ extension TerminalText {
         }
         return lines.isEmpty ? ["No request was refused."] : lines
     }
-
-    /// The settings with their values.
-    static func settings(_ answer: JSONValue, origin: Bool) -> [String] {
-        (answer["settings"]?.array ?? []).flatMap { setting -> [String] in
-            let name = setting["name"]?.string ?? ""
-            let values = setting["values"]?.array?.compactMap(\.string) ?? []
-            let places = setting["origins"]?.array?.compactMap(\.string) ?? []
-            guard !values.isEmpty else {
-                let line = "# \(name) = \(setting["default"]?.string ?? "")"
-                return [origin ? "\(line)  (default)" : line]
-            }
-            return zip(values, places).map { value, place in
-                origin ? "\(name) = \(value)  (\(place))" : "\(name) = \(value)"
-            }
-        }
-    }
 }
 
 extension String {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Program
 import Proxy
-import TablesProtocol
 
 /// The root command. Each command is in a file of this folder.
 struct Understudy: AsyncParsableCommand {
@@ -13,7 +13,7 @@ struct Understudy: AsyncParsableCommand {
             """,
         version: Version.text,
         groupedSubcommands: [
-            CommandGroup(name: "Run", subcommands: [Demo.self, Serve.self, BackendCommand.self]),
+            CommandGroup(name: "Run", subcommands: [Demo.self, Serve.self, Backend.self]),
             CommandGroup(
                 name: "Look",
                 subcommands: [
@@ -37,33 +37,6 @@ struct Understudy: AsyncParsableCommand {
                     Support.self,
                 ]),
         ])
-
-    /// Parses the command line and runs the command. Ends the process with its exit code.
-    static func runAsProcess() async {
-        do {
-            var command = try await asyncParseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch let problem as StartProblem {
-            ThisProcess.sayLines("understudy: \(problem.sentence)")
-            ThisProcess.end(problem.exitCode.rawValue)
-        } catch let status as ExitStatus {
-            ThisProcess.end(status.rawValue)
-        } catch {
-            let text = fullMessage(for: error)
-            if exitCode(for: error).isSuccess {
-                ThisProcess.print(own: text)
-                ThisProcess.end(ExitStatus.ok.rawValue)
-            }
-            let suggestion = CommandSuggestion.sentence(
-                Array(CommandLine.arguments.dropFirst()), in: Self.self)
-            ThisProcess.sayLines([text, suggestion].compactMap(\.self).joined(separator: "\n"))
-            ThisProcess.end(ExitStatus.usage.rawValue)
-        }
-    }
 }
 
 /// `understudy version`.
@@ -80,19 +53,7 @@ struct VersionCommand: ParsableCommand {
     var json = false
 
     func run() {
-        let libraries = ProcessReport.Library.linked
-        if json {
-            let rows = libraries.map { library in
-                JSONValue.members(
-                    ("name", .string(library.name)), ("version", .string(library.version)))
-            }
-            return ThisProcess.print(
-                json: JSONValue.members(
-                    ("version", .string(Version.text)), ("commit", .string(Commit.text)),
-                    ("libraries", .array(rows))
-                ).text)
-        }
-        ThisProcess.print("understudy \(Version.text) (\(Commit.text))")
-        for library in libraries { ThisProcess.print("\(library.name) \(library.version)") }
+        VersionReport(program: "understudy", libraries: ProcessReport.Library.shared)
+            .print(json: json)
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import Program
 import Proxy
 import SyncCore
 import Synchronization
@@ -142,5 +143,14 @@ final class RunningSettings: Sendable {
                 name: setting.name, values: said.map { Redaction.withoutCredentials($0.text) },
                 origins: said.map(\.place))
         }
+    }
+}
+
+extension ProcessLog {
+    /// What the operator API says of this process.
+    func report(_ settings: RunningSettings) -> ProcessReport {
+        ProcessReport(
+            settings: { settings.all }, libraries: ProcessReport.Library.shared,
+            log: { [tail] in tail.lines })
     }
 }

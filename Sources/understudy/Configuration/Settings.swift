@@ -1,11 +1,11 @@
 import HTTPServer
-import Logging
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol
 
-/// The settings of `serve`, `demo` and `backend`.
-enum Settings {
+// The settings of `serve` and `demo`.
+extension Settings {
     static let backend = Setting<BackendAddress>(
         name: "backend",
         allowed: "an http or https address such as https://example.azurewebsites.net",
@@ -24,14 +24,6 @@ enum Settings {
     static let backendListen = Setting<ListenAddress>(
         name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
     ) { loopback($0) }
-
-    static let data = Setting<DataFolder>(
-        name: "data", allowed: "the path of a folder",
-        about: SettingText(
-            "The folder for everything that is kept.",
-            standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
-            example: "/home/me/.local/share/understudy")
-    ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
 
     static let sync = Setting<SyncChoice>(
         name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or "),
@@ -98,53 +90,11 @@ enum Settings {
             "How many changes of different items are sent at once.",
             standard: "1", example: "4"))
 
-    static let pageSize = wholeNumber(
-        "page-size", in: 1...SyncLimits.pullPageRows,
-        about: SettingText(
-            "Rows that a pull asks for in one page; the backend may give fewer.",
-            standard: "1000", example: "100"))
-
     static let strictSDK = yesOrNo(
         "strict-sdk",
         about: SettingText(
             "Whether the writes that the SDKs' queues refuse are refused.",
             standard: "no", example: "yes"))
-
-    static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
-        name: "backend-generation", allowed: "auto, 1, 2 or 3",
-        about: SettingText(
-            "The backend's generation; auto asks it.",
-            standard: "auto", example: "auto")
-    ) { text in
-        text == "auto"
-            ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
-    }
-
-    static let logLevel = Setting<Logger.Level>(
-        name: "log-level",
-        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
-        about: SettingText(
-            "The least that the log says; debug: each request.",
-            standard: "notice", example: "notice")
-    ) { Logger.Level(rawValue: $0) }
-
-    static let logFormat = Setting<LogFormat>(
-        name: "log-format", allowed: "auto, text or json",
-        about: SettingText(
-            "Lines for a person, or JSON; auto: text on a terminal.",
-            standard: "auto", example: "auto")
-    ) { LogFormat(rawValue: $0) }
-
-    static func loopback(_ text: String) -> ListenAddress? {
-        guard let address = try? ListenAddress(text) else { return nil }
-        return address.isLoopback ? address : nil
-    }
-
-    static func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") { return path }
-        guard let folder = ThisProcess.folder else { return path }
-        return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
-    }
 
     private static func isHostWithPort(_ text: String) -> Bool {
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
@@ -175,16 +125,6 @@ enum SyncChoice: String, Sendable, Hashable, CaseIterable {
         case .manual: [.manual]
         }
     }
-}
-
-/// The format of the log.
-enum LogFormat: String, Sendable, Hashable, CaseIterable {
-    /// Text on a terminal, otherwise JSON.
-    case auto
-    /// Lines of text.
-    case text
-    /// One JSON object on each line.
-    case json
 }
 
 // Access, and how the backend is reached.
@@ -219,38 +159,6 @@ extension Settings {
             standard: "none", example: "X-Tenant", isList: true)
     ) { ForwardableName($0) }
 
-    static let backendCA = path(
-        "backend-ca",
-        about: SettingText(
-            "The authorities to trust for the backend, a PEM file.",
-            standard: "the system's", example: "/etc/understudy/authorities.pem"))
-    static let backendCertificate = path(
-        "backend-cert",
-        about: SettingText(
-            "The certificate to show the backend, a PEM file.",
-            standard: "none", example: "/etc/understudy/client.pem"))
-    static let backendKey = path(
-        "backend-key",
-        about: SettingText(
-            "The key to backend-cert, a PEM file.",
-            standard: "none", example: "/etc/understudy/client-key.pem"))
-
-    static let backendProxy = Setting<String>(
-        name: "backend-proxy",
-        allowed:
-            "the address of a proxy, such as http://10.0.0.1:3128 or http://user:password@10.0.0.1:3128 "
-            + "(in a password, write / as %2F, ? as %3F, # as %23)",
-        about: SettingText(
-            "The proxy on the way to the backend.",
-            standard: "none", example: "http://10.0.0.1:3128")
-    ) { isProxy($0) ? $0 : nil }
-
-    static let allowPlainHTTP = yesOrNo(
-        "allow-plain-http",
-        about: SettingText(
-            "Whether rows and tokens may travel in the clear to a backend on another machine.",
-            standard: "no", example: "no"))
-
     static let rememberSignIn = yesOrNo(
         "remember-sign-in",
         about: SettingText(
@@ -269,17 +177,6 @@ extension Settings {
             "How large the store of each identity may grow.",
             standard: "as large as the disk", example: "4G"))
 
-    /// Whether a text is the address of a proxy. Before an `@` there is no slash, question mark, hash or
-    /// quotation mark: at these ``Redaction`` takes the password to be over.
-    private static func isProxy(_ text: String) -> Bool {
-        ["http://", "https://", "socks5h://"].contains { scheme in
-            let rest = text.dropFirst(scheme.count)
-            let user = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
-            return text.hasPrefix(scheme) && !rest.isEmpty
-                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-                && !user.contains { "/?#\"'".contains($0) }
-        }
-    }
 }
 
 // What is kept, how long, and where backups go.

@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPMessage
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol
@@ -23,7 +24,7 @@ extension Doctor {
         }
         // The generation is not given, so that the backend shows its own.
         let key = value(Settings.applicationKeyFile).flatMap {
-            try? ServeConfiguration.applicationKey(file: $0)
+            try? BackendConnection.applicationKey(file: $0)
         }
         let examination = BackendExamination(
             BackendConfiguration(address: address, applicationKey: key), transport: transport,

@@ -1,3 +1,4 @@
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol

@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPServer
 import HTTPTypes
+import Program
 import Proxy
 import SyncCore
 import TablesProtocol
@@ -258,7 +259,9 @@ extension Doctor {
         }
         let closed = running.users.filter { $0.held == nil }
         if let first = closed.first {
-            let names = closed.prefix(Limits.shownRows).map { "\($0.identity) (\($0.operations))" }
+            let names = closed.prefix(Program.Limits.shownRows).map {
+                "\($0.identity) (\($0.operations))"
+            }
             let more = closed.count > names.count ? " and \(closed.count - names.count) more" : ""
             findings.append(
                 .warning(

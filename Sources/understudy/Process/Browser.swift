@@ -1,4 +1,5 @@
 import Glibc
+import Program
 import Proxy
 
 /// The user's browser on this machine.

@@ -26,7 +26,7 @@ import Testing
     private func filled(_ table: TableOptions, _ flavour: BackendFlavour = .mobileApps) throws
         -> Client
     {
-        let client = try Site.client(table, flavour)
+        let client = try SiteUnderTest.client(table, flavour)
         try fill(client, table)
         return client
     }
@@ -39,7 +39,7 @@ import Testing
                     id: id, columns: try Columns(parsing: #"{"n":1,"userId":"ana"}"#),
                     deleted: id == "c"),
                 into: try #require(TableName("todos")), creating: table,
-                Write(at: Site.now, stamps: .increasing, method: "POST"))
+                Write(at: SiteUnderTest.now, stamps: .increasing, method: "POST"))
         }
     }
 
@@ -47,8 +47,8 @@ import Testing
 
     @Test(arguments: TableOptions.Operation.allCases)
     func `each verb has a level of its own`(verb: TableOptions.Operation) throws {
-        let good = try fields(Site.token())
-        let bad = try fields(Site.token(.own, ["exp": .number(JSONNumber(1))]))
+        let good = try fields(SiteUnderTest.token())
+        let bad = try fields(SiteUnderTest.token(.own, ["exp": .number(JSONNumber(1))]))
         let successes = [200, 201, 204]
         for level in 0..<3 {
             let table = TableOptions(
@@ -82,11 +82,12 @@ import Testing
     ) throws {
         let client = try filled(TableOptions(), flavour)
         let before = try Self.content(client)
-        let unsigned = try Site.token().split(separator: ".").prefix(2).joined(separator: ".") + "."
+        let unsigned =
+            try SiteUnderTest.token().split(separator: ".").prefix(2).joined(separator: ".") + "."
         let tokens = [
-            try Site.token(.own, ["exp": .number(JSONNumber(1))]),
-            try Site.token(.rsa, ["iss": .string("https://site.example")]),
-            try Site.token(.own, head: ["alg": .string("none")]), unsigned, "nonsense",
+            try SiteUnderTest.token(.own, ["exp": .number(JSONNumber(1))]),
+            try SiteUnderTest.token(.rsa, ["iss": .string("https://site.example")]),
+            try SiteUnderTest.token(.own, head: ["alg": .string("none")]), unsigned, "nonsense",
         ]
         for token in tokens {
             for fields in [["X-ZUMO-AUTH": token], ["Authorization": "Bearer \(token)"]] {
@@ -130,21 +131,21 @@ import Testing
     }
 
     @Test func `all else is the administrator's`() throws {
-        let client = try Site.client(TableOptions())
+        let client = try SiteUnderTest.client(TableOptions())
         let paths = [
             "/-/effects", "/-/faults", "/api/echo", "/", "/other", "/%74ables/todos",
             "/-/%65ffects",
         ]
         for path in paths {
             for fields in [
-                [:], try fields(Site.token()), ["Authorization": "Bearer x"],
-                ["Authorization": "Bearer \(try Site.token())"],
+                [:], try fields(SiteUnderTest.token()), ["Authorization": "Bearer x"],
+                ["Authorization": "Bearer \(try SiteUnderTest.token())"],
             ] {
                 let answer = try client.send("GET", path, nil, fields)
                 #expect(answer.status == 401, "\(path)")
             }
         }
-        let admin = ["Authorization": "Bearer \(Site.adminToken)"]
+        let admin = ["Authorization": "Bearer \(SiteUnderTest.adminToken)"]
         #expect(try client.send("GET", "/-/effects", nil, admin).status == 200)
         #expect(try client.send("PUT", "/-/faults", "{}", [:]).status == 401)
         #expect(try client.send("GET", "/api/echo", nil, admin).status == 200)
@@ -153,9 +154,9 @@ import Testing
     }
 
     @Test func `a path of no table is not there, whoever asks`() throws {
-        let client = try Site.client(TableOptions())
-        let admin = ["Authorization": "Bearer \(Site.adminToken)"]
-        for fields in [[:], try fields(Site.token()), fields("nonsense"), admin] {
+        let client = try SiteUnderTest.client(TableOptions())
+        let admin = ["Authorization": "Bearer \(SiteUnderTest.adminToken)"]
+        for fields in [[:], try fields(SiteUnderTest.token()), fields("nonsense"), admin] {
             for path in ["/tables", "/tables/", "/tables/todos/a/b"] {
                 let answer = try client.send("GET", path, nil, fields)
                 #expect(answer.status == 404, "\(path) \(fields)")
@@ -164,7 +165,7 @@ import Testing
     }
 
     @Test func `a page of an allowed origin can read a refusal`() throws {
-        let client = try Site.client(TableOptions(signedIn: [.read]))
+        let client = try SiteUnderTest.client(TableOptions(signedIn: [.read]))
         let requests: [(path: String, fields: [String: String])] = [
             ("/tables/todos", ["X-ZUMO-AUTH": "nonsense"]), ("/tables/todos", [:]),
             ("/-/effects", [:]),
@@ -188,12 +189,12 @@ import Testing
         options.tokens = .verified
         options.dynamicTable = nil
         options.unknownTable = .notFound
-        let client = try Client(options, clock: { Site.now })
-        client.backend.access = try Site.access()
+        let client = try Client(options, clock: { SiteUnderTest.now })
+        client.backend.access = try SiteUnderTest.access()
         try fill(client, TableOptions())
         let before = try Self.content(client)
         #expect(before.count == 2)
-        for fields in [[:], try fields(Site.token())] {
+        for fields in [[:], try fields(SiteUnderTest.token())] {
             for verb in TableOptions.Operation.allCases {
                 let answer = try Self.send(verb, client, fields)
                 #expect(answer.status == 404, "\(verb) \(answer.status) \(answer.text)")
@@ -204,13 +205,13 @@ import Testing
     }
 
     @Test func `without keys nobody is known`() throws {
-        let client = try Site.client(TableOptions(signedIn: [.read]))
-        let good = try fields(Site.token())
+        let client = try SiteUnderTest.client(TableOptions(signedIn: [.read]))
+        let good = try fields(SiteUnderTest.token())
         #expect(try client.send("GET", "/tables/todos", nil, good).status == 200)
         client.backend.access = nil
         #expect(try client.send("GET", "/tables/todos", nil, good).status == 401)
         #expect(try client.send("GET", "/tables/todos").status == 401)
-        let admin = ["Authorization": "Bearer \(Site.adminToken)"]
+        let admin = ["Authorization": "Bearer \(SiteUnderTest.adminToken)"]
         #expect(try client.send("GET", "/-/effects", nil, admin).status == 401)
     }
 }

@@ -11,15 +11,15 @@ import Testing
         var options = BackendOptions()
         options.tokens = .verified
         options.servesHealth = true
-        let client = try Client(options, clock: { Site.now })
-        client.backend.access = try Site.access()
+        let client = try Client(options, clock: { SiteUnderTest.now })
+        client.backend.access = try SiteUnderTest.access()
         for path in ["/-/livez", "/-/readyz"] {
             let answer = try client.send("GET", path)
             #expect(answer.status == 200 && answer.json["status"]?.string == "ok", "\(answer.text)")
             #expect(try client.send("POST", path, "{}").status == 401)
         }
         #expect(try client.send("GET", "/-/metrics").status == 401)
-        let admin = ["Authorization": "Bearer \(Site.adminToken)"]
+        let admin = ["Authorization": "Bearer \(SiteUnderTest.adminToken)"]
         let metrics = try client.send("GET", "/-/metrics", nil, admin)
         #expect(metrics.status == 200)
         #expect(metrics.text.hasPrefix("# HELP understudy_node_request_duration_seconds "))
@@ -30,7 +30,7 @@ import Testing
     {
         var options = BackendOptions()
         options.servesHealth = true
-        let client = try Client(options, clock: { Site.now })
+        let client = try Client(options, clock: { SiteUnderTest.now })
         #expect(try client.send("GET", "/-/readyz").status == 200)
         let before = try client.send("POST", "/tables/todos", #"{"id":"a"}"#)
         #expect(before.status == 201 && before.field("Connection") == nil)
@@ -48,15 +48,15 @@ import Testing
         var options = BackendOptions()
         options.tokens = .verified
         options.servesHealth = true
-        let client = try Client(options, clock: { Site.now })
-        client.backend.access = try Site.access()
-        let expired = try Site.token(.own, ["exp": .number(JSONNumber(1))])
+        let client = try Client(options, clock: { SiteUnderTest.now })
+        client.backend.access = try SiteUnderTest.access()
+        let expired = try SiteUnderTest.token(.own, ["exp": .number(JSONNumber(1))])
         for token in [expired, expired, "nonsense"] {
             let answer = try client.send("GET", "/tables/todos", nil, ["X-ZUMO-AUTH": token])
             #expect(answer.status == 401)
         }
         client.backend.count(.repeatedField)
-        let admin = ["Authorization": "Bearer \(Site.adminToken)"]
+        let admin = ["Authorization": "Bearer \(SiteUnderTest.adminToken)"]
         let lines = try client.send("GET", "/-/metrics", nil, admin).text.split(separator: "\n")
         for line in [
             #"understudy_node_refused_tokens_total{reason="expired"} 2"#,
@@ -71,7 +71,7 @@ import Testing
         var options = BackendOptions()
         options.servesHealth = true
         let backend = try TablesBackend(
-            on: storage.open(), options: options, clock: { Site.now })
+            on: storage.open(), options: options, clock: { SiteUnderTest.now })
         let before = backend.storage.load
         #expect(before.limit >= 1 && before.inUse == 0 && before.waiting == 0)
         let table = try #require(TableName("todos"))

@@ -9,7 +9,7 @@ import Testing
     private var name: TableName { get throws { try #require(TableName("todos")) } }
 
     private func fields(_ user: String) throws -> [String: String] {
-        ["X-ZUMO-AUTH": try Site.token(.own, ["sub": .string(user)])]
+        ["X-ZUMO-AUTH": try SiteUnderTest.token(.own, ["sub": .string(user)])]
     }
 
     /// Whether an answer has a row's version; the weak ETag of Express is a hash of the answer's own text.
@@ -19,7 +19,7 @@ import Testing
 
     /// A backend in which Ana has the item `a`.
     private func client(_ flavour: BackendFlavour = .mobileApps) throws -> Client {
-        let client = try Site.client(table, flavour)
+        let client = try SiteUnderTest.client(table, flavour)
         let answer = try client.send(
             "POST", "/tables/todos", #"{"id":"a","text":"hers"}"#, fields("ana"))
         #expect(answer.status == 201, "\(answer.text)")
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `two forms of one letter are two users`() throws {
-        let client = try Site.client(table)
+        let client = try SiteUnderTest.client(table)
         let one = try fields("\u{E9}")
         let other = try fields("e\u{301}")
         #expect(try client.send("POST", "/tables/todos", #"{"id":"a"}"#, one).status == 201)
@@ -148,9 +148,9 @@ import Testing
 
     @Test func `users of two issuers with one name are two users`() throws {
         let client = try client()
-        for (signer, count) in [(Site.Signer.own, 1), (.rsa, 0), (.curve, 0)] {
+        for (signer, count) in [(SiteUnderTest.Signer.own, 1), (.rsa, 0), (.curve, 0)] {
             let answer = try client.send(
-                "GET", "/tables/todos", nil, ["X-ZUMO-AUTH": Site.token(signer)])
+                "GET", "/tables/todos", nil, ["X-ZUMO-AUTH": SiteUnderTest.token(signer)])
             #expect(answer.ids.count == count, "\(signer)")
         }
     }

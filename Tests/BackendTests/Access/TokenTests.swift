@@ -3,29 +3,33 @@ import TablesProtocol
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// Which tokens are good.
 @Suite struct TokenTests {
     private func refusal(of token: String) throws -> TokenRefusal? {
-        let access = try Site.access()
+        let access = try SiteUnderTest.access()
         do throws(TokenRefusal) {
-            _ = try access.user(of: token, at: Site.now)
+            _ = try access.user(of: token, at: SiteUnderTest.now)
             return nil
         } catch {
             return error
         }
     }
 
-    @Test(arguments: Site.Signer.allCases)
-    func `a good token of each algorithm says who the user is`(signer: Site.Signer) throws {
-        let user = try Site.access().user(of: Site.token(signer), at: Site.now)
+    @Test(arguments: SiteUnderTest.Signer.allCases)
+    func `a good token of each algorithm says who the user is`(signer: SiteUnderTest.Signer) throws
+    {
+        let user = try SiteUnderTest.access().user(
+            of: SiteUnderTest.token(signer), at: SiteUnderTest.now)
         #expect(user.id == signer.ana)
-        #expect(user.claims == Site.claims(signer))
+        #expect(user.claims == SiteUnderTest.claims(signer))
     }
 
     @Test func `kid names one of the keys`() throws {
-        #expect(try refusal(of: Site.token(.rsa, head: ["kid": .string("r1")])) == nil)
-        #expect(try refusal(of: Site.token(.rsa, head: ["kid": .string("r2")])) == .signature)
+        #expect(try refusal(of: SiteUnderTest.token(.rsa, head: ["kid": .string("r1")])) == nil)
+        #expect(
+            try refusal(of: SiteUnderTest.token(.rsa, head: ["kid": .string("r2")])) == .signature)
     }
 
     static let claims: [([String: JSONValue?], TokenRefusal?)] = [
@@ -49,25 +53,26 @@ import Testing
     ]
 
     private static func time(_ seconds: Int64) -> JSONValue {
-        .number(JSONNumber(Site.seconds + seconds))
+        .number(JSONNumber(SiteUnderTest.seconds + seconds))
     }
 
     @Test(arguments: claims)
     func `each claim is looked at`(claims: [String: JSONValue?], expected: TokenRefusal?) throws {
-        for signer in Site.Signer.allCases {
-            #expect(try refusal(of: Site.token(signer, claims)) == expected, "\(signer)")
+        for signer in SiteUnderTest.Signer.allCases {
+            #expect(try refusal(of: SiteUnderTest.token(signer, claims)) == expected, "\(signer)")
         }
     }
 
     @Test func `the limit of a user's id counts the name of the provider`() throws {
-        let subject = String(repeating: "a", count: Limits.userBytes - "aad:".utf8.count)
-        #expect(try refusal(of: Site.token(.rsa, ["sub": .string(subject)])) == nil)
-        #expect(try refusal(of: Site.token(.rsa, ["sub": .string("\(subject)a")])) == .user)
+        let subject = String(repeating: "a", count: Site.Limits.userBytes - "aad:".utf8.count)
+        #expect(try refusal(of: SiteUnderTest.token(.rsa, ["sub": .string(subject)])) == nil)
+        #expect(
+            try refusal(of: SiteUnderTest.token(.rsa, ["sub": .string("\(subject)a")])) == .user)
     }
 
     @Test func `alg none is no algorithm, whatever the signature`() throws {
         for name in ["none", "None", "NONE", "HS512", ""] {
-            let token = try Site.token(.own, head: ["alg": .string(name)])
+            let token = try SiteUnderTest.token(.own, head: ["alg": .string(name)])
             let unsigned = token.prefix(through: try #require(token.lastIndex(of: ".")))
             #expect(try refusal(of: token) == .algorithm)
             #expect(try refusal(of: String(unsigned)) == .algorithm)
@@ -75,20 +80,20 @@ import Testing
     }
 
     @Test func `a public key is no secret of HS256`() throws {
-        let modulus = try Site.publicModulus()
-        for secret in [modulus, try Site.file("aad.jwks")] {
+        let modulus = try SiteUnderTest.publicModulus()
+        for secret in [modulus, try SiteUnderTest.file("aad.jwks")] {
             let head = Base64.encodedForURL(#"{"alg":"HS256"}"#.utf8)
-            let signed = "\(head).\(Base64.encodedForURL(Site.claims(.rsa).text.utf8))"
+            let signed = "\(head).\(Base64.encodedForURL(SiteUnderTest.claims(.rsa).text.utf8))"
             let code = HMAC<SHA256>.authenticationCode(
                 for: Array(signed.utf8), using: SymmetricKey(data: secret))
             #expect(try refusal(of: "\(signed).\(Base64.encodedForURL(code))") == .signature)
         }
     }
 
-    @Test(arguments: Site.Signer.allCases)
-    func `a token that was changed anywhere is refused`(signer: Site.Signer) throws {
-        let token = try Site.token(signer)
-        let other = try Site.token(signer, ["sub": .string("bob")])
+    @Test(arguments: SiteUnderTest.Signer.allCases)
+    func `a token that was changed anywhere is refused`(signer: SiteUnderTest.Signer) throws {
+        let token = try SiteUnderTest.token(signer)
+        let other = try SiteUnderTest.token(signer, ["sub": .string("bob")])
         let parts = token.split(separator: ".").map(String.init)
         let others = other.split(separator: ".").map(String.init)
         #expect(try refusal(of: "\(parts[0]).\(others[1]).\(parts[2])") == .signature)
@@ -98,21 +103,21 @@ import Testing
         signature[signature.count / 2] ^= 1
         let forged = Base64.encodedForURL(signature)
         #expect(try refusal(of: "\(parts[0]).\(parts[1]).\(forged)") == .signature)
-        for one in Site.Signer.allCases where one != signer {
+        for one in SiteUnderTest.Signer.allCases where one != signer {
             // Another issuer's key for this issuer's claims.
-            let claims = ["iss": Site.claims(signer)["iss"]]
-            #expect(try refusal(of: Site.token(one, claims)) == .signature)
+            let claims = ["iss": SiteUnderTest.claims(signer)["iss"]]
+            #expect(try refusal(of: SiteUnderTest.token(one, claims)) == .signature)
         }
     }
 
     @Test func `what is no token is refused`() throws {
-        let good = try Site.token()
+        let good = try SiteUnderTest.token()
         let texts = [
             "", "a", "a.b", "a.b.c", "..", "\(good).", "\(good)=", " \(good)", "\(good),\(good)",
             good.replacing(".", with: " ."), String(repeating: "a", count: 20_000),
         ]
         for text in texts { #expect(try refusal(of: text) == .malformed, "\(text)") }
-        let critical = try Site.token(.own, head: ["crit": .array([.string("exp")])])
+        let critical = try SiteUnderTest.token(.own, head: ["crit": .array([.string("exp")])])
         #expect(try refusal(of: critical) == .malformed)
     }
 
@@ -135,26 +140,28 @@ import Testing
             "from 0 to 300"
         ),
         (
-            Site.file.replacing("google.example", with: "x").replacing(
+            SiteUnderTest.file.replacing("google.example", with: "x").replacing(
                 "accounts.x", with: "aad.example/v2.0"), "same \"issuer\""
         ),
-        (Site.file.replacing("\"google\"", with: "\"aad\""), "same \"name\""),
+        (SiteUnderTest.file.replacing("\"google\"", with: "\"aad\""), "same \"name\""),
     ]
 
     @Test(arguments: files)
     func `a file that cannot be used says why`(text: String, words: String) throws {
-        let problem = #expect(throws: AccessProblem.self) { try Site.access(text) }
+        let problem = #expect(throws: AccessProblem.self) { try SiteUnderTest.access(text) }
         #expect(problem?.description.contains(words) == true, "\(problem?.description ?? "")")
         #expect(problem?.description.contains("..") == false, "\(problem?.description ?? "")")
     }
 
     @Test(arguments: [
-        String(repeating: " ", count: 40), "short", "\(Site.adminToken) x", "\(Site.adminToken)é",
+        String(repeating: " ", count: 40), "short", "\(SiteUnderTest.adminToken) x",
+        "\(SiteUnderTest.adminToken)é",
     ])
     func `the administrator's token is one that a header field carries`(token: String) throws {
         let problem = #expect(throws: AccessProblem.self) {
             try BackendAccess(
-                parsing: Array(Site.file.utf8), adminToken: token, read: Site.file(_:))
+                parsing: Array(SiteUnderTest.file.utf8), adminToken: token,
+                read: SiteUnderTest.file(_:))
         }
         #expect(problem?.description.contains("no blanks") == true)
     }

@@ -12,12 +12,12 @@ import Testing
 
     /// A client of a backend whose table has one item, `a`.
     private func filled(_ table: TableOptions, _ flavour: BackendFlavour) throws -> Client {
-        let client = try Site.client(table, flavour)
+        let client = try SiteUnderTest.client(table, flavour)
         _ = try client.backend.storage.insert(
             NewRow(id: "a", columns: try Columns(parsing: #"{"n":1,"secret":"hers"}"#)),
             into: name, creating: table,
             Write(
-                at: Site.now, stamps: .increasing,
+                at: SiteUnderTest.now, stamps: .increasing,
                 newColumns: [.init("n", .number), .init("secret", .string)], method: "POST"))
         return client
     }

@@ -2,6 +2,7 @@ import TablesProtocol
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// Rows of another backend that are large, odd, or go into a table that deletes for good.
 @Suite struct MovingBoundsTests {

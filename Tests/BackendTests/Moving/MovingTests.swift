@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// Rows of another backend, on every storage.
 @Suite struct MovingTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// The index over what queries look at.
 @Suite struct ContentIndexTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// Writes whose connection is lost at the commit.
 @Suite struct DoubtTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// A client that goes on from the last stamp it saw, while transactions commit late.
 @Suite struct LateCommitTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// How long a list may take in PostgreSQL.
 @Suite struct ListTimeTests {

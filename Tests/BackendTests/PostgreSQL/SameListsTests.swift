@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// Random queries over random rows give the same on PostgreSQL and on SQLite.
 @Suite struct SameListsTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// A storage that outlives its process.
 struct KeptStorage: Sendable, CustomTestStringConvertible {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Backend
 @testable import PostgreSQL
+@testable import Site
 
 /// The version of a database's schema, which several nodes and programs of several ages open.
 @Suite struct SchemaVersionTests {

@@ -2,6 +2,7 @@ import TablesProtocol
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// A client's condition is evaluated for the rows of its scope alone: the time that it takes would tell what
 /// is in another user's row.
@@ -205,9 +206,9 @@ import Testing
         options.tables[try #require(TableName("todos"))] = TableOptions(ownerColumn: "owner")
         let client = try Client(
             on: SQLiteRowStorage(at: nil, listSteps: Self.steps), options)
-        client.backend.access = try Site.access()
+        client.backend.access = try SiteUnderTest.access()
         let users = try ["ana", "bob"].map { user in
-            ["X-ZUMO-AUTH": try Site.token(.own, ["sub": .string(user)])]
+            ["X-ZUMO-AUTH": try SiteUnderTest.token(.own, ["sub": .string(user)])]
         }
         let inserted = try client.send(
             "POST", "/tables/todos", #"{"id":"a","text":"\#(Self.long)"}"#, users[0])

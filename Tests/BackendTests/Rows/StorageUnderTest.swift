@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Backend
+@testable import Site
 
 /// A storage that every test of the seam runs on. A new one gets a line in ``all``.
 struct StorageUnderTest: Sendable, CustomTestStringConvertible {

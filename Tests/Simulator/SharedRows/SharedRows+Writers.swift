@@ -421,8 +421,10 @@ extension SharedRows {
         names.append(name)
         let before = remote()
         let row = MovedRow(id: "2147483647", columns: Columns([.init("t", .string(name))]))
-        _ = try await backend.move(
-            [row], into: tables[0], idKind: .integer, from: .backend, isInUse: true)
+        let (table, move) = (tables[0], Move(at: backend.clock(), source: .backend, isInUse: true))
+        _ = try await backend.onStorageThread {
+            try $0.move([row], into: table, creating: TableOptions(idKind: .integer), move)
+        }
         recordChanges(since: before, by: -1, what: "move")
         // A client that was given the same id before would write that row.
         isInterfering = true

@@ -21,7 +21,7 @@ import Testing
         return try World(options)
     }
 
-    private func deletion(_ world: World) async throws -> TableRecord.Deletion {
+    private func deletion(_ world: World) async throws -> SyncCore.TableRecord.Deletion {
         let todo = world.todo
         return try #require(try await world.store.read { try $0.tables.table(todo)?.deletion })
     }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct CommandSuggestionTests {

@@ -1,6 +1,7 @@
 import Proxy
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct RunningStateTests {

@@ -3,9 +3,10 @@ import Proxy
 import TablesProtocol
 import Testing
 
+@testable import Program
 @testable import understudy
 
-/// The values of `understudy backend --table`.
+/// The values of `--table` of a backend.
 @Suite struct BackendTableTests {
     static let tables: [(String, BackendFlavour, TableOptions)] = [
         ("movies", .express, TableOptions(softDelete: false)),
@@ -86,18 +87,20 @@ import Testing
     }
 
     private func configuration(
-        _ flags: [String: [String]]
+        _ flags: [String: [String]], access: AccessLevel = .authenticated
     ) throws(StartProblem) -> BackendServeConfiguration {
         try BackendServeConfiguration(
             Sources(flags: flags, environment: { $0 == "XDG_DATA_HOME" ? "/" : nil }),
-            verifiesTokens: true)
+            access: access)
     }
 
     @Test func `a sign-in allows nothing that the table forbids`() throws {
-        let options = try configuration([
-            Settings.backendTable.name: ["a:per-user=owner+no-delete", "b"],
-            Settings.signIn.name: ["a", "c"], Settings.defaultAccess.name: ["disabled"],
-        ]).options
+        let options = try configuration(
+            [
+                Settings.backendTable.name: ["a:per-user=owner+no-delete", "b"],
+                Settings.signIn.name: ["a", "c"],
+            ], access: .disabled
+        ).options
         let tables = try ["a", "b", "c"].map { options.tables[try #require(TableName($0))] }
         #expect(tables.map { $0?.ownerColumn } == ["owner", nil, "userId"])
         let disabled: [Set<TableOptions.Operation>?] = [

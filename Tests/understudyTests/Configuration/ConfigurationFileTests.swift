@@ -2,6 +2,7 @@ import Proxy
 import TablesProtocol
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct ConfigurationFileTests {
@@ -44,18 +45,6 @@ struct ConfigurationFileTests {
             #expect(problem?.place == "/c:3 sync")
             #expect(problem?.allowed == "said once, and line 1 says \"auto\"")
         }
-    }
-
-    @Test(arguments: [
-        "database = postgresql://u:secret@h/d\ndatabase = postgresql://u:secret@g/d",
-        "database postgresql://u:secret@h/d", "databse = postgresql://u:secret@h/d",
-    ])
-    func `no problem shows a password`(text: String) {
-        let problem = #expect(throws: ConfigurationProblems.self) {
-            try ConfigurationFile(path: "/c", text: text, for: .backend)
-        }
-        #expect(problem?.description.contains("(not shown)") == true)
-        #expect(problem?.description.contains("secret") == false)
     }
 
     @Test func `a wrong address is named without its password`() throws {
@@ -154,5 +143,12 @@ struct ConfigurationFileTests {
         for setting in ServeSetting.all {
             #expect(setting.accepts(setting.example), "\(setting.name)")
         }
+    }
+}
+
+extension ConfigurationFile {
+    /// A file of `serve`.
+    init(path: String, text: String) throws(ConfigurationProblems) {
+        try self.init(path: path, text: text, for: ServeFile.kind)
     }
 }

@@ -4,6 +4,7 @@ import SyncCore
 import TablesProtocol
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct ConfigurationTests {

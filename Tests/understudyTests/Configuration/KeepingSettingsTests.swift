@@ -2,6 +2,7 @@ import Proxy
 import SyncCore
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct KeepingSettingsTests {

@@ -2,6 +2,7 @@ import HTTPServer
 import SyncCore
 import Testing
 
+@testable import Program
 @testable import understudy
 
 /// A backend must not be an address of the proxy itself.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct UnknownVariableTests {
@@ -11,8 +12,7 @@ struct UnknownVariableTests {
     }
 
     @Test func `every setting has a variable that is known`() {
-        let names = ConfigurationKind.allCases.flatMap { $0.settings.map(\.variable) }
-        #expect(names.contains("UNDERSTUDY_ACCESS_FILE"))
+        let names = (ServeSetting.all + ServeSetting.ofBackend).map(\.variable)
         #expect(UnknownVariable.all(names + ["UNDERSTUDY_CONFIG"]) == [])
     }
 
@@ -22,12 +22,14 @@ struct UnknownVariableTests {
     ])
     func `a misspelt variable is named with the nearest`(name: String, near: String) {
         #expect(
-            UnknownVariable(name: name).description
+            UnknownVariable.all([name]).first?.description
                 == "The variable \(name) is not known, and changes nothing. Did you mean \(near)?")
     }
 
-    @Test func `a variable that is near to none is named with what to do`() {
-        let text = UnknownVariable(name: "UNDERSTUDY_SERVICE_HOST").description
+    @Test func `a variable that is near to none is named with what to do`() throws {
+        let text = try #require(
+            UnknownVariable.all(["UNDERSTUDY_SERVICE_HOST"]).first
+        ).description
         #expect(!text.contains("Did you mean") && text.contains("take the variable out"))
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Program
 @testable import understudy
 
 @Suite struct BoundedLinesTests {

@@ -3,6 +3,7 @@ import Glibc
 import Proxy
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct OpenDescriptorTests {

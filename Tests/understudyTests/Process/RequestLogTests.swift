@@ -6,6 +6,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct RequestLogTests {

@@ -5,6 +5,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Program
 @testable import understudy
 
 struct ServiceTests {

@@ -2,6 +2,7 @@ import Logging
 import TablesProtocol
 import Testing
 
+@testable import Program
 @testable import understudy
 
 @Suite struct VisibleTextTests {

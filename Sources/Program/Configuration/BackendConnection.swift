@@ -1,0 +1,161 @@
+package import ArgumentParser
+package import HTTPClient
+package import HTTPServer
+package import Proxy
+package import SyncCore
+
+/// The settings of the connection to the backend.
+package struct BackendConnection: Sendable, Hashable {
+    /// PEM file of the authorities to trust instead of the system's.
+    package var authorities: String?
+    /// PEM files of the certificate to show and its key; both or neither.
+    package var certificate: String?
+    package var key: String?
+    /// The URL of a proxy to the backend.
+    package var proxy: String?
+    /// Whether plain HTTP to another machine is allowed.
+    package var allowsPlainHTTP = false
+
+    /// The system's authorities, no certificate, no proxy.
+    package init() {}
+
+    /// Reads the settings.
+    package init(_ sources: Sources) throws(ConfigurationProblem) {
+        authorities = try sources.value(Settings.backendCA)
+        certificate = try sources.value(Settings.backendCertificate)
+        key = try sources.value(Settings.backendKey)
+        proxy = try sources.value(Settings.backendProxy)
+        allowsPlainHTTP = try sources.value(Settings.allowPlainHTTP) ?? false
+    }
+
+    /// Checks the settings for a backend.
+    /// - Throws: ``StartProblem`` with the first fault.
+    package func check(_ backend: BackendAddress) throws(StartProblem) {
+        guard backend.scheme == "https" || allowsPlainHTTP || backend.isLoopback else {
+            throw StartProblem(
+                "Rows and tokens would travel to \(backend) in the clear. Use https://, or add "
+                    + "--allow-plain-http where the network is trusted.")
+        }
+        guard (certificate == nil) == (key == nil) else {
+            throw StartProblem("--backend-cert and --backend-key belong together; give both.")
+        }
+        let files = [
+            (Settings.backendCA.name, authorities), (Settings.backendCertificate.name, certificate),
+            (Settings.backendKey.name, key),
+        ]
+        for case (let name, let file?) in files {
+            guard let bytes = try? Files.read(file), !bytes.isEmpty else {
+                throw StartProblem("--\(name) names \(file), which cannot be read.")
+            }
+        }
+        if let key, let status = Files.status(key), status.permissions & 0o077 != 0 {
+            // Another program may need the key of another user as it is.
+            throw StartProblem(
+                status.owner == ThisProcess.user
+                    ? "\(key) is open to other users. Close it with: chmod 600 '\(key)'"
+                    : "\(key) is open to other users. Name a copy that only you may read.")
+        }
+    }
+
+    /// The configuration of a transport.
+    /// - Parameter connections: the number of connections at once.
+    package func client(connections: Int) -> ClientConfiguration {
+        ClientConfiguration(
+            streamedBodyLimitBytes: Proxy.Limits.passedBodyBytes,
+            maxConnectionsPerHost: connections,
+            maxPausedTransfers: Proxy.Limits.pausedTransfers,
+            certificateAuthorityFile: authorities,
+            clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
+            userAgent: "understudy/\(Version.text)")
+    }
+
+    /// The application key in the first line of a file.
+    package static func applicationKey(file path: String) throws -> String {
+        let lines = String(decoding: try Files.read(path, mayBePipe: true) ?? [], as: UTF8.self)
+            .split(
+                whereSeparator: \.isNewline)
+        guard let key = lines.first?.trimming({ $0 == " " || $0 == "\t" }), !key.isEmpty
+        else {
+            throw StartProblem("There is no application key in \(path): write it there.")
+        }
+        return String(key)
+    }
+}
+
+extension BackendAddress {
+    /// Whether the address is `localhost` or a loopback address.
+    package var isLoopback: Bool {
+        if let host = numericHost, host.contains(":") { return host == "::1" }
+        return host == "localhost" || numericHost?.hasPrefix("127.") == true
+    }
+
+    /// Whether a server that listens on `address` is this backend. A proxy that passes requests through to
+    /// itself would never answer them.
+    package func isServed(at address: ListenAddress) -> Bool {
+        guard address.port != 0, address.port == port else { return false }
+        // The name means both families.
+        if host == "localhost" { return ["127.0.0.1", "::1"].contains(address.host) }
+        return numericHost == address.host
+    }
+
+    /// The host without the port, an IPv6 address in its brackets.
+    private var host: Substring {
+        authority.hasPrefix("[")
+            ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+    }
+
+    /// The host without brackets, if it is a numeric address; nil otherwise.
+    private var numericHost: String? {
+        if authority.hasPrefix("[") { return String(host.dropFirst().dropLast()) }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } ? String(host) : nil
+    }
+
+    /// The port, by default that of the scheme; nil if it is invalid.
+    private var port: UInt16? {
+        let written = authority.dropFirst(host.count)
+        return written.isEmpty ? (scheme == "https" ? 443 : 80) : UInt16(written.dropFirst())
+    }
+}
+
+/// The options of the connection to the backend.
+package struct BackendConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of the authorities to trust for the backend. (default: the system's)",
+            valueName: "file"))
+    package var backendCa: String?
+
+    @Option(
+        help: ArgumentHelp("PEM file of the certificate to show the backend.", valueName: "file"))
+    package var backendCert: String?
+
+    @Option(help: ArgumentHelp("PEM file of the key to --backend-cert.", valueName: "file"))
+    package var backendKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The proxy on the way to the backend, such as http://10.0.0.1:3128.", valueName: "url"))
+    package var backendProxy: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Whether rows and tokens may travel in the clear to a backend on another machine. \
+            (default: no)
+            """)
+    package var allowPlainHttp: Bool?
+
+    package init() {}
+
+    /// The flags by the names of their settings.
+    package var flags: [String: [String]] {
+        [
+            Settings.backendCA.name: backendCa.map { [$0] } ?? [],
+            Settings.backendCertificate.name: backendCert.map { [$0] } ?? [],
+            Settings.backendKey.name: backendKey.map { [$0] } ?? [],
+            Settings.backendProxy.name: backendProxy.map { [$0] } ?? [],
+            Settings.allowPlainHTTP.name: allowPlainHttp.texts,
+        ]
+    }
+}

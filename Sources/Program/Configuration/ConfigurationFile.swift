@@ -1,0 +1,174 @@
+package import Proxy
+import TablesProtocol
+
+/// A configuration file: lines of `name = value`, named as the flags without their dashes. A name
+/// that may be given several times stands on several lines, any other on one. `#` begins a comment line.
+package struct ConfigurationFile: Sendable, Hashable {
+    /// One setting of the file.
+    package struct Line: Sendable, Hashable {
+        package let number: Int
+        package let name: String
+        package let value: String
+    }
+
+    /// The path; nil if there is no file.
+    package let path: String?
+    /// Its settings in their order.
+    package let lines: [Line]
+
+    /// No file.
+    package static let none = ConfigurationFile(path: nil, lines: [])
+
+    /// The file, the number and the name of a line, for messages.
+    package func place(_ line: Line) -> String { "\(path ?? ""):\(line.number) \(line.name)" }
+
+    private init(path: String?, lines: [Line]) {
+        self.path = path
+        self.lines = lines
+    }
+
+    /// Parses the text of a file.
+    /// - Throws: all problems of the file, wrong values among them, where a line cannot be understood. A wrong
+    ///   value alone is no problem of the file: a flag or a variable may win over it.
+    package init(
+        path: String, text: String, for kind: ConfigurationKind
+    ) throws(ConfigurationProblems) {
+        self.path = path
+        var lines: [Line] = []
+        var problems: [ConfigurationProblem] = []
+        var isUnderstood = true
+        // Some editors begin a file with a byte order mark. A line may end in CR LF, which is one character.
+        let texts = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) {
+            $0 == "\n" || $0 == "\r\n"
+        }
+        for (index, text) in texts.enumerated() {
+            let bare = text.trimming(Self.isBlank)
+            if bare.isEmpty || bare.first == "#" { continue }
+            let parts = bare.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0].trimming(Self.isBlank)
+            guard parts.count == 2, let setting = kind.settings.first(where: { $0.name == name })
+            else {
+                // A URL under a misspelt name may have a password in it.
+                let isSecret = bare.contains("://") && kind.settings.contains { $0.isSecret }
+                problems.append(
+                    ConfigurationProblem(
+                        place: "\(path):\(index + 1)",
+                        value: isSecret ? ServeSetting.notShown : String(bare),
+                        allowed: "a line such as \"listen = 127.0.0.1:8080\" with "
+                            + Self.known(name, kind)))
+                isUnderstood = false
+                continue
+            }
+            let value = parts[1].trimming(Self.isBlank)
+            let line = Line(number: index + 1, name: setting.name, value: String(value))
+            if !setting.isList, let first = lines.first(where: { $0.name == line.name }) {
+                let values = [line, first].map { setting.shown($0.value) }
+                problems.append(
+                    ConfigurationProblem(
+                        place: "\(path):\(line.number) \(line.name)", value: values[0],
+                        allowed: "said once, and line \(first.number) says \"\(values[1])\""))
+                isUnderstood = false
+                continue
+            }
+            if !setting.accepts(line.value) {
+                problems.append(
+                    ConfigurationProblem(
+                        place: "\(path):\(line.number) \(line.name)",
+                        value: setting.shown(line.value),
+                        allowed: setting.refusal(line.value) ?? setting.allowed))
+            }
+            lines.append(line)
+        }
+        if !isUnderstood { throw ConfigurationProblems(all: problems) }
+        self.lines = lines
+    }
+
+    /// The names that a line may have: the nearest to one that is misspelt, otherwise all.
+    private static func known(_ name: Substring, _ kind: ConfigurationKind) -> String {
+        let names = kind.settings.map(\.name)
+        if let near = NearestName.of(String(name), in: names), near != name {
+            return "a known name; perhaps \(near) is meant"
+        }
+        return "one of the names \(names.joined(separator: ", "))"
+    }
+
+    private static func isBlank(_ character: Character) -> Bool {
+        character == " " || character == "\t"
+    }
+
+    /// The variable that names the file.
+    package static let variable = "UNDERSTUDY_CONFIG"
+
+    /// Reads the file that `--config` or `UNDERSTUDY_CONFIG` names; throws if it is not there. Otherwise
+    /// the file at ``standardPath(_:for:)``, if it is there.
+    package static func load(
+        flag: String?, environment: (String) -> String?, for kind: ConfigurationKind
+    ) throws(StartProblem) -> ConfigurationFile {
+        let named = flag ?? environment(variable).flatMap { $0.isEmpty ? nil : $0 }
+        guard let path = named ?? standardPath(environment, for: kind) else { return .none }
+        do {
+            guard let file = try InputFile(path) else {
+                if named == nil { return .none }
+                throw StartProblem(
+                    "There is no configuration file \(path). Write one with: \(kind.program) config "
+                        + "init --config '\(path)'"
+                )
+            }
+            if let fault = fault(file.status, user: ThisProcess.user, path: path) {
+                throw StartProblem(fault)
+            }
+            guard let bytes = try file.bytes(atMost: Limits.configurationBytes) else {
+                throw StartProblem(
+                    "\(path) has more than \(Limits.configurationBytes >> 20) MiB, so it is no "
+                        + "configuration file.")
+            }
+            return try ConfigurationFile(
+                path: path, text: String(decoding: bytes, as: UTF8.self), for: kind)
+        } catch {
+            throw StartProblem(reading: error)
+        }
+    }
+
+    /// Why a configuration file cannot be trusted; nil if it can. It decides which server gets the rows and
+    /// tokens of clients, so only this user and root may be able to write it.
+    package static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
+        status.changeFault(
+            "The configuration file \(path)", path: path, naming: "with --config", user: user)
+    }
+
+    /// The default path by the XDG rules; nil without a home folder.
+    package static func standardPath(
+        _ environment: (String) -> String?, for kind: ConfigurationKind
+    ) -> String? {
+        if let base = environment("XDG_CONFIG_HOME"), base.hasPrefix("/") {
+            return "\(base)/understudy/\(kind.fileName)"
+        }
+        guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
+        return "\(home)/.config/understudy/\(kind.fileName)"
+    }
+}
+
+/// What the configuration file of a program is.
+package struct ConfigurationKind: Sendable {
+    /// The program.
+    package let program: String
+    /// The name of the file at its standard path.
+    package let fileName: String
+    /// The settings of such a file, in the order of the commented one.
+    package let settings: [ServeSetting]
+    /// The settings that a SIGHUP applies.
+    package let reloadable: Set<String>
+    /// Throws what a start with these settings would refuse.
+    package let check: @Sendable (Sources) throws(StartProblem) -> Void
+
+    package init(
+        program: String, fileName: String, settings: [ServeSetting], reloadable: Set<String>,
+        check: @escaping @Sendable (Sources) throws(StartProblem) -> Void
+    ) {
+        self.program = program
+        self.fileName = fileName
+        self.settings = settings
+        self.reloadable = reloadable
+        self.check = check
+    }
+}

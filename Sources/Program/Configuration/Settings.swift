@@ -1,0 +1,187 @@
+package import HTTPServer
+package import Logging
+package import Proxy
+package import SyncCore
+import TablesProtocol
+
+/// The settings. Each program adds those of its own.
+package enum Settings {
+    package static let data = Setting<DataFolder>(
+        name: "data", allowed: "the path of a folder",
+        about: SettingText(
+            "The folder for everything that is kept.",
+            standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
+            example: "/home/me/.local/share/understudy")
+    ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
+
+    package static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
+        name: "backend-generation", allowed: "auto, 1, 2 or 3",
+        about: SettingText(
+            "The backend's generation; auto asks it.",
+            standard: "auto", example: "auto")
+    ) { text in
+        text == "auto"
+            ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
+    }
+
+    package static let pageSize = wholeNumber(
+        "page-size", in: 1...SyncLimits.pullPageRows,
+        about: SettingText(
+            "Rows that a pull asks for in one page; the backend may give fewer.",
+            standard: "1000", example: "100"))
+
+    package static let logLevel = Setting<Logger.Level>(
+        name: "log-level",
+        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "The least that the log says; debug: each request.",
+            standard: "notice", example: "notice")
+    ) { Logger.Level(rawValue: $0) }
+
+    package static let logFormat = Setting<LogFormat>(
+        name: "log-format", allowed: "auto, text or json",
+        about: SettingText(
+            "Lines for a person, or JSON; auto: text on a terminal.",
+            standard: "auto", example: "auto")
+    ) { LogFormat(rawValue: $0) }
+}
+
+// How another backend is reached.
+extension Settings {
+    package static let backendCA = path(
+        "backend-ca",
+        about: SettingText(
+            "The authorities to trust for the backend, a PEM file.",
+            standard: "the system's", example: "/etc/understudy/authorities.pem"))
+    package static let backendCertificate = path(
+        "backend-cert",
+        about: SettingText(
+            "The certificate to show the backend, a PEM file.",
+            standard: "none", example: "/etc/understudy/client.pem"))
+    package static let backendKey = path(
+        "backend-key",
+        about: SettingText(
+            "The key to backend-cert, a PEM file.",
+            standard: "none", example: "/etc/understudy/client-key.pem"))
+
+    package static let backendProxy = Setting<String>(
+        name: "backend-proxy",
+        allowed:
+            "the address of a proxy, such as http://10.0.0.1:3128 or http://user:password@10.0.0.1:3128 "
+            + "(in a password, write / as %2F, ? as %3F, # as %23)",
+        about: SettingText(
+            "The proxy on the way to the backend.",
+            standard: "none", example: "http://10.0.0.1:3128")
+    ) { isProxy($0) ? $0 : nil }
+
+    package static let allowPlainHTTP = yesOrNo(
+        "allow-plain-http",
+        about: SettingText(
+            "Whether rows and tokens may travel in the clear to a backend on another machine.",
+            standard: "no", example: "no"))
+
+    /// Whether a text is the address of a proxy. Before an `@` there is no slash, question mark, hash or
+    /// quotation mark: at these ``ConfigurationProblem/withoutPassword(_:)`` takes the password to be over.
+    private static func isProxy(_ text: String) -> Bool {
+        ["http://", "https://", "socks5h://"].contains { scheme in
+            let rest = text.dropFirst(scheme.count)
+            let user = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
+            return text.hasPrefix(scheme) && !rest.isEmpty
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+                && !user.contains { "/?#\"'".contains($0) }
+        }
+    }
+}
+
+// The kinds of values that several settings have. Each function makes a setting of its kind.
+extension Settings {
+    /// A setting that is on or off.
+    package static func yesOrNo(_ name: String, about: SettingText) -> Setting<Bool> {
+        Setting<Bool>(name: name, allowed: BooleanText.allowed, about: about) {
+            BooleanText.value($0)
+        }
+    }
+
+    /// A setting with a path; a relative one begins at the current folder.
+    package static func path(
+        _ name: String, allowed: String = "the path of a file", about: SettingText
+    ) -> Setting<String> {
+        Setting<String>(name: name, allowed: allowed, about: about) {
+            $0.isEmpty ? nil : absolute($0)
+        }
+    }
+
+    /// A setting with a whole number within bounds.
+    package static func wholeNumber(
+        _ name: String, in bounds: ClosedRange<Int>, about: SettingText
+    ) -> Setting<Int> {
+        Setting<Int>(
+            name: name,
+            allowed: "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
+            about: about
+        ) { text in
+            Int(text).flatMap { bounds.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// A setting with a time such as `12h` or `30d`, in seconds.
+    package static func time(
+        _ name: String, hours: ClosedRange<Int64>, about: SettingText
+    ) -> Setting<Int64> {
+        Setting<Int64>(
+            name: name,
+            allowed: "hours or days from \(hours.lowerBound)h to \(hours.upperBound / 24)d, "
+                + "such as 12h or 30d",
+            about: about
+        ) { text in
+            let units: [Character: Int64] = ["h": 1, "d": 24]
+            guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+                // Before the multiplication, which a large number would overflow.
+                (0...hours.upperBound).contains(number), hours.contains(number * unit)
+            else { return nil }
+            return number * unit * 3600
+        }
+    }
+
+    /// A setting with a size such as `500M` or `4G`, in bytes.
+    package static func bytes(_ name: String, from least: Int, about: SettingText) -> Setting<Int> {
+        Setting<Int>(
+            name: name, allowed: "a size from \(least >> 20)M up, such as 500M or 4G", about: about
+        ) { text in
+            let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30]
+            guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+                (1...1_000_000).contains(number), number * unit >= least
+            else { return nil }
+            return number * unit
+        }
+    }
+}
+
+// Addresses and paths in settings.
+extension Settings {
+    package static func loopback(_ text: String) -> ListenAddress? {
+        guard let address = try? ListenAddress(text) else { return nil }
+        return address.isLoopback ? address : nil
+    }
+
+    package static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = ThisProcess.folder else { return path }
+        return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+    }
+}
+
+extension ListenAddress {
+    /// Whether it is a loopback address.
+    package var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+}
+
+/// The format of the log.
+package enum LogFormat: String, Sendable, Hashable, CaseIterable {
+    /// Text on a terminal, otherwise JSON.
+    case auto
+    /// Lines of text.
+    case text
+    /// One JSON object on each line.
+    case json
+}

@@ -1,0 +1,153 @@
+import Glibc
+import HTTPClient
+import HTTPServer
+package import Proxy
+import SyncCore
+import TablesProtocol
+
+// The environment, the limits and the terminal of this process.
+extension ThisProcess {
+    /// A variable of the environment.
+    package static func environment(_ name: String) -> String? {
+        // The C string belongs to the environment, which this program never changes. It is copied at once.
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// The names of all variables; none if the system does not say them.
+    package static var environmentNames: [String] {
+        let bytes = (try? Files.read("/proc/self/environ")) ?? nil
+        return (bytes ?? []).split(separator: 0).map { pair in
+            String(decoding: pair.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+        }
+    }
+
+    /// Sets the umask so that new files are accessible to their owner alone.
+    package static func keepFilesPrivate() { umask(0o077) }
+
+    /// Raises the soft limit of open files to the hard limit. If that fails, the soft limit stays.
+    package static func raiseFileLimit() {
+        var limit = rlimit()
+        // Both calls get a struct of the right type, which only the first one fills.
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return
+        }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// Whether the service manager started this process; it keeps the output of the process.
+    package static var isService: Bool {
+        environment("NOTIFY_SOCKET") != nil || environment("JOURNAL_STREAM") != nil
+    }
+
+    /// Whether standard error is a terminal.
+    package static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether what is written to standard error stays in a journal or a file. A one-time link must not be
+    /// written there.
+    package static var isOutputKept: Bool { isService || !isInteractive }
+
+    /// Whether standard input and standard error are terminals.
+    package static var canAsk: Bool { isInteractive && isatty(STDIN_FILENO) == 1 }
+
+    /// Asks a question on standard error.
+    /// - Returns: the answer in lower case without blanks.
+    package static func ask(_ question: String) -> String {
+        writeError(VisibleText.line(question))
+        return (readLine() ?? "").lowercased().filter { !$0.isWhitespace }
+    }
+
+    /// Writes a line to standard error over the last line of ``showProgress(_:)``.
+    package static func showProgress(_ line: String) {
+        writeError("\r\u{1B}[K\(VisibleText.line(line))")
+    }
+
+    /// Writes a line to standard error, escaped as ``VisibleText``.
+    package static func say(_ line: String) { writeError("\(VisibleText.line(line))\n") }
+
+    /// Writes lines to standard error, each escaped as ``VisibleText``.
+    package static func sayLines(_ text: String) {
+        writeError("\(VisibleText.lines(text))\n")
+    }
+
+    /// Writes a line to standard output, escaped as ``VisibleText``.
+    package static func print(_ line: String) { writeOutput("\(VisibleText.line(line))\n") }
+
+    /// Writes JSON to standard output, without characters that control a terminal.
+    package static func print(json text: String) { writeOutput("\(VisibleText.json(text))\n") }
+
+    /// Writes text of this program, such as its help, to standard output without escapes.
+    package static func print(own text: String) { writeOutput("\(text)\n") }
+
+    /// Ends the process at once.
+    package static func end(_ code: CInt) -> Never { exit(code) }
+
+    /// Writes all of a text to standard output. If that fails, ends the process with exit code 1, so that
+    /// output with a gap does not look whole. A reader that is gone, such as `head`, is no failure.
+    private static func writeOutput(_ text: String) {
+        let output = OpenDescriptor(number: STDOUT_FILENO, name: "standard output")
+        do {
+            try output.write(Array(text.utf8))
+        } catch {
+            if error.code == EPIPE { return }
+            say("understudy: \(error)")
+            end(ExitStatus.error.rawValue)
+        }
+    }
+
+    /// Writes a text to standard error. What cannot be written is lost: there is no other place to say so.
+    private static func writeError(_ text: String) {
+        try? OpenDescriptor(number: STDERR_FILENO, name: "standard error").write(Array(text.utf8))
+    }
+
+    /// The current folder.
+    package static var folder: String? {
+        // getcwd writes a C string to the buffer, and gets its size.
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
+        return String(
+            decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// The progress of long work on one line of a terminal; nothing without a terminal.
+package struct ProgressBar {
+    private let isShown: Bool
+    private var isDrawn = false
+
+    /// Makes a bar.
+    package init(isShown: Bool = ThisProcess.isInteractive) {
+        self.isShown = isShown
+    }
+
+    /// Draws the progress.
+    package mutating func draw(_ what: String, done: Int, total: Int?) {
+        guard isShown else { return }
+        isDrawn = true
+        ThisProcess.showProgress(Self.line(what, done: done, total: total))
+    }
+
+    /// Clears the line.
+    package mutating func end() {
+        if isDrawn { ThisProcess.showProgress("") }
+        isDrawn = false
+    }
+
+    /// The line, such as `push  [##########··········] 12 of 24`.
+    package static func line(_ what: String, done: Int, total: Int?) -> String {
+        guard let total, total > 0 else { return "\(what)  \(done)" }
+        let filled = min(Limits.progressBarColumns, Limits.progressBarColumns * done / total)
+        let bar =
+            String(repeating: "#", count: filled)
+            + String(repeating: "·", count: Limits.progressBarColumns - filled)
+        return "\(what)  [\(bar)] \(done) of \(total)"
+    }
+}
+
+extension ProcessReport.Library {
+    /// The libraries of every program that are loaded, each with its version.
+    package static let shared =
+        ([("libmicrohttpd", ServerLibrary.version), ("SQLite", Store.sqliteVersion)]
+        + ClientLibrary.versions.map { ($0.name, $0.version) })
+        .map { ProcessReport.Library(name: $0.0, version: $0.1) }
+}

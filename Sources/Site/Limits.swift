@@ -1,0 +1,24 @@
+/// Every limit of this module, with its unit.
+enum Limits {
+    /// The longest token of a user, in bytes.
+    static let tokenBytes = 16 << 10
+    /// The longest id of a user, the name of its provider included, in bytes.
+    static let userBytes = 255
+    /// The shortest secret that signs tokens, and the shortest token of the administrator, in bytes.
+    static let sharedKeyBytes = 32
+    /// The shortest RSA key that verifies tokens, in bits (RFC 7518, section 3.3).
+    static let rsaKeyBits = 2048
+    /// By how many seconds clocks may be said to differ.
+    static let clockSkewSeconds: Int64 = 300
+    /// By how many seconds clocks may differ where nothing is said.
+    static let usualClockSkewSeconds: Int64 = 60
+    /// For how many hours a token of this site may be said to hold: 30 days.
+    static let tokenHours: Int64 = 720
+    /// For how many hours a token of this site holds where nothing is said.
+    static let usualTokenHours: Int64 = 24
+    /// How long the statements of a list may take in PostgreSQL, all together, in milliseconds; as long as
+    /// PostgreSQL gives one.
+    static let postgreSQLListMilliseconds = 30_000
+    /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.
+    static let copiedRows = 500
+}

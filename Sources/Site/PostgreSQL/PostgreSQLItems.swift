@@ -1,0 +1,139 @@
+import Backend
+import PostgreSQL
+import TablesProtocol
+
+/// The rows in PostgreSQL.
+enum PostgreSQLItems {
+    /// The columns that a row is read from, in this order.
+    static let selectedColumns = "id, columns, created_ticks, stamp_ticks, version, deleted"
+    /// The number of ``selectedColumns``: the place of a further column.
+    static let columnCount = 6
+
+    /// A row of the selected columns.
+    static func row(_ row: PostgreSQLRow) throws -> Row {
+        Row(
+            id: try row.text(0), columns: Columns(stored: try row.text(1)),
+            createdAt: Instant(ticks: try row.integer(2)),
+            updatedAt: Instant(ticks: try row.integer(3)), version: try row.text(4),
+            deleted: try row.boolean(5))
+    }
+
+    /// The source of versions that a write does not name. They are decimal numbers in base64.
+    enum Versions: Sendable {
+        /// Numbers that the database gives once, so that no version of a removed row comes again.
+        case ofDatabase
+        /// The number of writes of the row, as the captured servers count.
+        case ofRow
+
+        /// The version of a row that was written `revision` times.
+        func next(_ revision: String) -> String {
+            let number =
+                switch self {
+                case .ofDatabase: "nextval('versions')"
+                case .ofRow: "(\(revision))"
+                }
+            return "encode(convert_to(\(number)::text, 'UTF8'), 'base64')"
+        }
+    }
+
+    /// The row with this id, deleted or not; nil when there is none.
+    static func find(
+        _ connection: PostgreSQLConnection, _ table: TableName, _ id: String
+    ) throws -> Row? {
+        // PostgreSQL's texts have no U+0000, so there is no such row.
+        if id.utf8.contains(0) { return nil }
+        return try connection.run(
+            """
+            SELECT \(selectedColumns) FROM items
+            WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) AND id = $2::text
+            """, [.text(table.key), .text(id)]
+        ).first.map(row)
+    }
+
+    /// Every row of a table in the order of the ids' bytes, tombstones too.
+    static func all(_ connection: PostgreSQLConnection, _ table: TableName) throws -> [Row] {
+        try connection.run(
+            """
+            SELECT \(selectedColumns) FROM items
+            WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) ORDER BY id
+            """, [.text(table.key)]
+        ).map(row)
+    }
+
+    /// The highest id of a table with integer ids, tombstones too; 0 without rows.
+    static func highestNumber(
+        _ connection: PostgreSQLConnection, _ table: TableRecord
+    ) throws -> Int64 {
+        try connection.run(
+            """
+            SELECT coalesce(max(id::bigint), 0) FROM items
+            WHERE table_key = $1::bigint AND id ~ '^[0-9]{1,18}$'
+            """, [.integer(table.key)]
+        ).first?.integer(0) ?? 0
+    }
+
+    /// Adds a row.
+    static func insert(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ new: NewRow, _ id: String,
+        _ stamp: Instant, _ versions: Versions
+    ) throws -> Row {
+        let content = PostgreSQLContent(new.columns)
+        let rows = try connection.run(
+            """
+            INSERT INTO items (table_key, id, columns, content, moments, created_at, created_ticks,
+              stamp, stamp_ticks, version, deleted)
+            VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
+              $6::bigint, $7::bigint, coalesce($8::text, \(versions.next("1"))), $9::boolean)
+            RETURNING \(selectedColumns)
+            """,
+            [
+                .integer(table.key), .text(id), .text(new.columns.text), .text(content.values),
+                PostgreSQLValue(content.moments), .integer(stamp.milliseconds),
+                .integer(stamp.ticks), PostgreSQLValue(new.version), .boolean(new.deleted),
+            ])
+        guard let row = rows.first else { throw PostgreSQLError.unexpectedAnswer }
+        return try Self.row(row)
+    }
+
+    /// Gives a row new content; nil when it is not as it was read.
+    static func change(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ change: RowChange,
+        _ stamp: Instant, _ versions: Versions
+    ) throws -> Row? {
+        let content = PostgreSQLContent(change.columns)
+        return try connection.run(
+            """
+            UPDATE items SET columns = $6::text, content = $7::jsonb, moments = $8::jsonb,
+              deleted = $9::boolean, stamp = $10::bigint, stamp_ticks = $11::bigint,
+              revision = revision + 1,
+              version = coalesce($12::text, \(versions.next("revision + 1")))
+            WHERE \(isAsRead) RETURNING \(selectedColumns)
+            """,
+            values(table, change.old) + [
+                .text(change.columns.text), .text(content.values), PostgreSQLValue(content.moments),
+                .boolean(change.deleted), .integer(stamp.milliseconds), .integer(stamp.ticks),
+                PostgreSQLValue(change.version),
+            ]
+        ).first.map(row)
+    }
+
+    /// Takes a row out; false when it is not as it was read.
+    static func remove(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ row: Row
+    ) throws -> Bool {
+        try !connection.run("DELETE FROM items WHERE \(isAsRead) RETURNING 1", values(table, row))
+            .isEmpty
+    }
+
+    private static let isAsRead = """
+        table_key = $1::bigint AND id = $2::text AND version = $3::text
+          AND stamp_ticks = $4::bigint AND deleted = $5::boolean
+        """
+
+    private static func values(_ table: TableRecord, _ row: Row) -> [PostgreSQLValue] {
+        [
+            .integer(table.key), .text(row.id), .text(row.version), .integer(row.updatedAt.ticks),
+            .boolean(row.deleted),
+        ]
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Backend
+import Program
+import Proxy
+import Site
+
+/// Which backend rows move into.
+struct BackendPlaceOptions: ParsableArguments {
+    @Option(
+        help: "The backend's data folder. (default: understudy-backend in ~/.local/share)",
+        completion: .directory)
+    var data: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The backend's PostgreSQL, as `understudy-site` is given it.", valueName: "url"))
+    var database: String?
+
+    @Option(
+        help: """
+            The backend's configuration file. (default: understudy/backend.conf in ~/.config, where \
+            it is)
+            """, completion: .file())
+    var config: String?
+
+    @Flag(
+        help: """
+            Clients sync with this backend already: rows get new stamps, so that they learn of \
+            them. A table that clients have written to is taken so in any case.
+            """)
+    var inUse = false
+
+    /// The settings of the backend: the flags, the environment, and its configuration file.
+    func sources() throws(StartProblem) -> Sources {
+        Sources(
+            flags: [
+                Settings.backendData.name: data.map { [$0] } ?? [],
+                Settings.database.name: database.map { [$0] } ?? [],
+            ], environment: ThisProcess.environment,
+            file: try ConfigurationFile.load(
+                flag: config, environment: ThisProcess.environment, for: SiteFile.kind))
+    }
+}
+
+/// A backend's rows while a command writes them and no server listens.
+struct OpenedBackend {
+    let backend: TablesBackend
+    private let lock: FolderLock?
+
+    /// Opens the backend of the settings. A folder is locked; nodes may serve PostgreSQL meanwhile.
+    /// - Parameter isRehearsal: whether nothing is to be written. Then a folder without a backend stays as it
+    ///   is, and an empty one in memory is in its place.
+    init(_ sources: Sources, isRehearsal: Bool = false) throws(StartProblem) {
+        do {
+            if let url = try sources.value(Settings.database) {
+                lock = nil
+                backend = try TablesBackend(database: url) { ThisProcess.now }
+                return
+            }
+            let folder =
+                try sources.value(Settings.backendData)
+                ?? DataFolder.standard(
+                    name: "understudy-backend", environment: sources.environment)
+            let file = "\(folder.path)/backend.sqlite"
+            if isRehearsal, !Files.exists(file) {
+                lock = nil
+                backend = try TablesBackend { ThisProcess.now }
+                return
+            }
+            let lock = try folder.open()
+            self.lock = lock
+            backend = try TablesBackend(at: file) { ThisProcess.now }
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("The backend's database cannot be opened: \(error)")
+        }
+    }
+
+    /// Lets a server use the folder.
+    func close() { lock?.release() }
+}

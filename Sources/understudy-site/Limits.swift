@@ -1,0 +1,16 @@
+import Program
+
+/// The limits of a site's program.
+enum Limits {
+    /// The usual `--drain` of a backend that verifies tokens, in seconds.
+    static let drainSeconds = 5
+    /// The longest `--drain`, in seconds.
+    static let drainSecondsMax = 600
+    /// Rows that a move into a backend writes in one transaction.
+    static let movedRows = 500
+    /// Bytes of rows after which such a transaction takes no further row.
+    static let movedBytes = 4 << 20
+    /// Bytes of the access file, of each file that it names, of the administrator's token, of a certificate
+    /// and of its key.
+    static let accessFileBytes = 1 << 20
+}
