@@ -18,7 +18,8 @@ PUBLIC = setting("UNDERSTUDY_PUBLIC")
 
 @pytest.fixture(scope="session")
 def chromium():
-    path = shutil.which("chromium")
+    # The shell is the same engine without windows and tabs, and opens a page in half the time.
+    path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if not path:
         pytest.exit("chromium is missing: run 'scripts/setup test' first", returncode=2)
     with sync_playwright() as playwright:
