@@ -1,5 +1,7 @@
 """Fixtures for live, contract and browser tests: processes that are stopped at the end."""
 
+import contextlib
+
 import pytest
 from programs import BINARY, OUTPUT, SITE, Backend, Node, Program, Proxy
 
@@ -12,48 +14,66 @@ def binary():
     return BINARY
 
 
+class Starter:
+    """Starts processes that keep their data below a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.running = []
+
+    def backend(self, *arguments, folder="backend"):
+        return self.backend_later(*arguments, folder=folder).start()
+
+    def backend_later(self, *arguments, folder="backend"):
+        backend = Backend(self.folder / folder, arguments)
+        self.running.append(backend)
+        return backend
+
+    def proxy(self, backend_url, *arguments, folder="proxy"):
+        return self.proxy_later(backend_url, *arguments, folder=folder).start()
+
+    def proxy_later(self, backend_url, *arguments, folder="proxy"):
+        proxy = Proxy(self.folder / folder, backend_url, arguments)
+        self.running.append(proxy)
+        return proxy
+
+    def node(self, *arguments, folder="backend"):
+        node = Node(self.folder / folder, arguments)
+        self.running.append(node)
+        return node.start()
+
+    def program(self, *arguments, **options):
+        program = Program(arguments, **options)
+        self.running.append(program)
+        return program
+
+
+@contextlib.contextmanager
+def starting(folder, name):
+    """A starter whose processes are stopped at the end. Their output is kept in a file, and its end is shown with a
+    test that fails."""
+    starter = Starter(folder)
+    yield starter
+    programs = [one if isinstance(one, Program) else one.program for one in starter.running]
+    programs = [program for program in programs if program]
+    for program in reversed(programs):
+        program.kill()
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    with open(OUTPUT / f"{name.replace('/', '_')}.log", "w") as log:
+        for program in programs:
+            log.write(f"$ {' '.join(program.arguments)}\n{program.output}\n\n")
+            print("$", *program.arguments, *program.lines[-20:], sep="\n  ")
+
+
 @pytest.fixture
 def start(tmp_path, request):
-    """Starts processes that are stopped at the end. Their output is kept in a file, and its end is
-    shown with a test that fails."""
-    running = []
+    with starting(tmp_path, f"{request.node.path.stem}-{request.node.name}") as starter:
+        yield starter
 
-    class Starter:
-        def backend(self, *arguments, folder="backend"):
-            backend = Backend(tmp_path / folder, arguments)
-            running.append(backend)
-            return backend.start()
 
-        def backend_later(self, *arguments, folder="backend"):
-            backend = Backend(tmp_path / folder, arguments)
-            running.append(backend)
-            return backend
-
-        def node(self, *arguments, folder="backend"):
-            node = Node(tmp_path / folder, arguments)
-            running.append(node)
-            return node.start()
-
-        def proxy(self, backend_url, *arguments, folder="proxy"):
-            proxy = Proxy(tmp_path / folder, backend_url, arguments)
-            running.append(proxy)
-            return proxy.start()
-
-        def program(self, *arguments, **options):
-            program = Program(arguments, **options)
-            running.append(program)
-            return program
-
-    yield Starter()
-    for one in reversed(running):
-        program = one if isinstance(one, Program) else one.program
-        if program:
-            program.kill()
-    name = f"{request.node.path.stem}-{request.node.name}".replace("/", "_")
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    with open(OUTPUT / f"{name}.log", "w") as log:
-        for one in running:
-            program = one if isinstance(one, Program) else one.program
-            if program:
-                log.write(f"$ {' '.join(program.arguments)}\n{program.output}\n\n")
-                print("$", *program.arguments, *program.lines[-20:], sep="\n  ")
+@pytest.fixture(scope="module")
+def start_shared(tmp_path_factory, request):
+    """Starts processes that the tests of a file share. A test that stops or kills a process, or that changes what
+    others see of it, starts its own."""
+    with starting(tmp_path_factory.mktemp("shared"), request.path.stem) as starter:
+        yield starter

@@ -96,11 +96,11 @@ class World:
         self.backend = self.person.start(
             "backend", "--listen", f"127.0.0.1:{self.backend_port}", *arguments
         )
-        wait_until(lambda: answers(self.backend_url + "/tables/todoitem"), 10, "the backend")
+        wait_until(lambda: answers(self.backend_url + "/tables/todoitem"), 30, "the backend")
 
     def start_proxy(self, *arguments, **options):
         self.proxy = self.person.start("serve", *arguments, **options)
-        wait_until(lambda: answers(self.url + "/-/readyz"), 10, "the proxy")
+        wait_until(lambda: answers(self.url + "/-/readyz"), 30, "the proxy")
 
     def stop(self, process):
         process.send_signal(signal.SIGTERM)

@@ -181,7 +181,7 @@ class Backend(Tables):
 
     def start(self):
         self.program = self._run("--listen", f"127.0.0.1:{self.port}", "--data", self.folder, *self.arguments)
-        wait_until(self._answers, 10, "the backend's first answer")
+        wait_until(self._answers, 30, "the backend's first answer")
         return self
 
     def _run(self, *arguments):
@@ -235,7 +235,7 @@ class Proxy(Tables):
             self.environment,
             self.launcher,
         )
-        wait_until(self._ready, 10, "/-/readyz")
+        wait_until(self._ready, 30, "/-/readyz")
         return self
 
     def _ready(self):

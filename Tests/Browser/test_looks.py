@@ -6,9 +6,10 @@ from playwright.sync_api import expect
 LONG = "A very long todo without end: " + "buy everything on the list that is longer than the shop " * 4
 
 
-@pytest.fixture
-def furnished(start):
-    """A proxy with data in every view."""
+@pytest.fixture(scope="module")
+def furnished(start_shared):
+    """A proxy with data in every view, which the tests only look at."""
+    start = start_shared
     backend = start.backend("--faults")
     for id, text in [("eggs", "Buy eggs"), ("milk", "Buy milk"), ("post", "Post the letter")]:
         backend.insert({"id": id, "text": text, "complete": id == "post"})

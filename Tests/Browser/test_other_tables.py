@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 SIZES = [(320, 640), (720, 900), (1440, 900)]
 
 
-@pytest.fixture
-def movies():
+def backend_of_movies():
     """A backend with two tables of other names. It takes every write, and answers all else with a page."""
     rows = {
         "movies": {
@@ -58,15 +57,32 @@ def movies():
 
     backend = HTTPBackend(behave)
     backend.rows = rows
+    return backend
+
+
+def with_movies(start, movies):
+    proxy = start.proxy(movies.url, "--sync", "manual", "--table", "movies", "--table", "notes")
+    proxy.sync()
+    return proxy
+
+
+@pytest.fixture
+def movies():
+    backend = backend_of_movies()
     yield backend
     backend.shutdown()
 
 
 @pytest.fixture
 def proxy(start, movies):
-    proxy = start.proxy(movies.url, "--sync", "manual", "--table", "movies", "--table", "notes")
-    proxy.sync()
-    return proxy
+    return with_movies(start, movies)
+
+
+@pytest.fixture(scope="module")
+def proxy_to_look_at(start_shared):
+    backend = backend_of_movies()
+    yield with_movies(start_shared, backend)
+    backend.shutdown()
 
 
 def select(page, name):
@@ -86,8 +102,8 @@ def choose(page, table=None, text=None, done=None):
     card.get_by_role("button", name="Show").click()
 
 
-def test_the_tables_that_there_are_are_offered_with_sensible_columns(proxy, dashboard):
-    page = dashboard(proxy)
+def test_the_tables_that_there_are_are_offered_with_sensible_columns(proxy_to_look_at, dashboard):
+    page = dashboard(proxy_to_look_at)
     card = page.page.locator("form.choice")
     expect(card.get_by_role("heading")).to_have_text("Which table has the todos?")
     table, text, done = (select(page, name) for name in ("Table", "Text", "Done"))
@@ -101,7 +117,7 @@ def test_the_tables_that_there_are_are_offered_with_sensible_columns(proxy, dash
     expect(text).to_have_value("heading")
     expect(done).to_have_value("")
     # Nothing of it is written before a person says so.
-    assert proxy.operator("GET", "/operations")["total"] == 0
+    assert proxy_to_look_at.operator("GET", "/operations")["total"] == 0
 
 
 def test_a_chosen_table_is_listed_added_to_edited_checked_deleted_and_filtered(proxy, movies, dashboard):
@@ -157,6 +173,7 @@ def test_a_conflict_in_a_chosen_table_is_shown_and_decided(proxy, movies, dashbo
     theirs = {**movies.rows["movies"]["m1"], "title": "Theirs", "version": "BBBBBBBBBBBB",
               "updatedAt": "2024-01-03T00:00:00.000Z"}
     movies.rows["movies"]["m1"] = theirs
+    there = {id: dict(row) for id, row in movies.rows["movies"].items()}
     movies.behaviour = lambda handler, body: (
         handler.answer(412, json.dumps(theirs).encode()) if handler.command == "PATCH" else behave(handler, body))
     page.sync()
@@ -165,6 +182,14 @@ def test_a_conflict_in_a_chosen_table_is_shown_and_decided(proxy, movies, dashbo
     page.all_decided()
     page.open("todos")
     expect(page.todo("Theirs")).to_contain_text("on the server")
+    expect(page.todo("Movie")).to_have_count(6)
+    expect(page.todo("Mine")).to_have_count(0)
+    # The refused change is all that was ever sent, and every row here is the backend's.
+    assert proxy.sync()["state"] == "complete"
+    assert {(method, path.partition("?")[0]) for method, path, *_ in movies.writes} == {("PATCH", "/tables/movies/m1")}
+    assert movies.rows["movies"] == there
+    own = lambda rows: {row["id"]: (row["title"], row["year"], row["watched"]) for row in rows}
+    assert own(proxy.all("movies")) == own(there.values())
 
 
 def test_a_table_without_a_column_for_done_has_no_checkbox(proxy, movies, dashboard):
@@ -183,8 +208,8 @@ def test_a_table_without_a_column_for_done_has_no_checkbox(proxy, movies, dashbo
     assert set(added) - {"id", "heading"} == {"createdAt", "updatedAt", "version", "deleted"}
 
 
-def test_the_choice_is_kept_in_the_browser_and_can_be_changed(proxy, dashboard):
-    page = dashboard(proxy)
+def test_the_choice_is_kept_in_the_browser_and_can_be_changed(proxy_to_look_at, dashboard):
+    page = dashboard(proxy_to_look_at)
     choose(page, "notes")
     expect(page.todo("A note")).to_have_count(1)
     page.page.reload()
@@ -262,8 +287,8 @@ def test_a_table_todoitem_with_other_columns_says_so(start, dashboard):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width, height", SIZES)
-def test_the_question_and_the_list_fit_every_window(proxy, dashboard, theme, width, height):
-    page = dashboard(proxy, viewport={"width": width, "height": height}, color_scheme=theme)
+def test_the_question_and_the_list_fit_every_window(proxy_to_look_at, dashboard, theme, width, height):
+    page = dashboard(proxy_to_look_at, viewport={"width": width, "height": height}, color_scheme=theme)
     expect(page.page.locator("form.choice").get_by_role("button", name="Show")).to_be_enabled()
     page.no_overflow(f"the question at {width}")
     page.accessible()

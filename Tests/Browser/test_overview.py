@@ -154,17 +154,22 @@ def test_a_dot_leads_to_its_run(start, dashboard):
     expect(dot).to_have_count(1)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 720, 1440, 2560])
-def test_the_overview_fits_and_moves_nothing(start, dashboard, theme, width):
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+@pytest.fixture(scope="module")
+def busy(start_shared):
+    """A proxy with a change and three hours of figures, which the tests only look at."""
+    proxy = start_shared.proxy(start_shared.backend().url, "--table", "todoitem", "--sync", "manual")
     for n in range(30):
         proxy.insert({"text": f"todo {n}"})
     proxy.sync()
     proxy.update(proxy.all()[0]["id"], {"text": "changed"})
     seed(proxy, range(1, 180))
-    page = dashboard(proxy, color_scheme=theme, viewport={"width": width, "height": 900})
+    return proxy
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 720, 1440, 2560])
+def test_the_overview_fits_and_moves_nothing(busy, dashboard, theme, width):
+    page = dashboard(busy, color_scheme=theme, viewport={"width": width, "height": 900})
     page.watch_shifts()
     page.open("queue")
     page.page.reload()

@@ -10,8 +10,14 @@ from programs import ROOT
 TRANSFERRED_BYTES = 145_000
 
 
-def test_the_whole_page_is_small_and_its_policy_strict(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+@pytest.fixture(scope="module")
+def empty(start_shared):
+    """A proxy without rows, for tests of the page's files and of what only the browser keeps."""
+    return start_shared.proxy("http://127.0.0.1:9", "--sync", "manual")
+
+
+def test_the_whole_page_is_small_and_its_policy_strict(empty, dashboard):
+    proxy = empty
     names = [file.name for file in (ROOT / "Public").iterdir()]
     answers = [requests.get(f"{proxy.url}/-/{name}", timeout=10) for name in names]
     assert {answer.status_code for answer in answers} == {200}
@@ -29,10 +35,9 @@ def test_the_whole_page_is_small_and_its_policy_strict(start, dashboard):
         expect(page.page.locator("main h1")).to_have_count(1)
 
 
-def test_a_second_load_transfers_no_file_again(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+def test_a_second_load_transfers_no_file_again(empty):
     for file in (ROOT / "Public").iterdir():
-        address = f"{proxy.url}/-/{file.name}"
+        address = f"{empty.url}/-/{file.name}"
         first = requests.get(address, timeout=10)
         plain = requests.get(address, headers={"Accept-Encoding": "gzip;q=0"}, timeout=10)
         assert first.content == plain.content
@@ -59,9 +64,8 @@ def background(page):
     return page.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
 
 
-def test_the_theme_follows_the_system_until_somebody_chooses(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    page = dashboard(proxy, color_scheme="dark")
+def test_the_theme_follows_the_system_until_somebody_chooses(empty, dashboard):
+    page = dashboard(empty, color_scheme="dark")
     dark = background(page)
     page.page.get_by_role("button", name="Theme: as the system").click()
     light = background(page)
@@ -103,10 +107,21 @@ def test_screen_readers_hear_changes_of_meaning_only(start, dashboard):
     proxy.sync()  # It knows then that the backend is away: that would be heard.
     page = dashboard(proxy)
     assert page.page.locator("[aria-live]").count() == 1
+    expect(page.page.locator(".detail")).to_contain_text("No unsent changes")
+    page.page.evaluate("""() => {
+      globalThis.heard = [];
+      const region = document.getElementById("announcer");
+      new MutationObserver(() => region.textContent && heard.push(region.textContent))
+        .observe(region, { childList: true, characterData: true, subtree: true });
+    }""")
     for n in range(3):
         proxy.insert({"text": f"from elsewhere {n}"})
     expect(page.todo("from elsewhere 2")).to_have_count(1)
-    expect(page.page.locator("#announcer")).to_be_empty()
+    expect(page.page.locator(".detail")).to_contain_text("3 unsent changes")
+    # What is heard after the rows is the choice of the theme, and nothing comes before it.
+    page.page.keyboard.press("t")
+    expect(page.page.locator("#announcer")).to_have_text("Light theme.")
+    assert page.page.evaluate("heard") == ["Light theme."]
 
 
 def test_screen_readers_hear_what_happens_without_them(start, dashboard):
@@ -181,10 +196,9 @@ def test_script_in_rows_conflicts_errors_and_searches_is_text_in_every_view(star
         assert page.page.evaluate("window.owned") is None, view
 
 
-def test_nothing_tells_another_site_where_the_page_is(start):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+def test_nothing_tells_another_site_where_the_page_is(empty):
     for file in (ROOT / "Public").iterdir():
-        fields = requests.get(f"{proxy.url}/-/{file.name}", timeout=10).headers
+        fields = requests.get(f"{empty.url}/-/{file.name}", timeout=10).headers
         assert fields["Referrer-Policy"] == "no-referrer"
         assert fields["Cross-Origin-Resource-Policy"] == "same-origin"
         assert fields["X-Content-Type-Options"] == "nosniff"
@@ -218,14 +232,20 @@ def test_the_head_leaves_room_for_the_view_at_four_times_the_size(start, dashboa
         expect(page.page.locator(".top").get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("text", ["unbroken" * 90, "many words " * 380])
-@pytest.mark.parametrize("width", [320, 720, 1440])
-def test_undo_stays_in_the_window_however_long_a_title_is(start, dashboard, text, width):
-    backend = start.backend()
-    backend.insert({"id": text[:200].replace(" ", "-"), "text": text})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+@pytest.fixture(scope="module", params=["unbroken" * 90, "many words " * 380])
+def long_title(start_shared, request):
+    """A proxy with one todo with a long title. Each test deletes it and takes that back."""
+    name = request.param[:8].strip()
+    backend = start_shared.backend(folder=f"{name}-backend")
+    backend.insert({"id": request.param[:200].replace(" ", "-"), "text": request.param})
+    proxy = start_shared.proxy(backend.url, "--table", "todoitem", "--sync", "manual", folder=name)
     proxy.sync()
-    page = dashboard(proxy, viewport={"width": width, "height": 640})
+    return proxy
+
+
+@pytest.mark.parametrize("width", [320, 720, 1440])
+def test_undo_stays_in_the_window_however_long_a_title_is(long_title, dashboard, width):
+    page = dashboard(long_title, viewport={"width": width, "height": 640})
     page.open("todos")
     page.page.locator(".todos").get_by_role("button", name="Delete").click()
     undo = page.page.locator("#toast").get_by_role("button", name="Undo")

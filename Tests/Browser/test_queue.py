@@ -57,7 +57,9 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     expect(rows(page)).to_have_count(8)
     assert "state=queued" in page.page.url
     page.sync()
-    assert len(backend.all()) == 8
+    sent = {(row["text"], row.get("secret")) for row in backend.all()}
+    assert sent == {("good", None)} | {(f"refused {n}", f"payload-{n}") for n in range(7)}
+    assert [row["text"] for row in backend.all("notes")] == ["elsewhere"]
 
 
 def test_discarding_all_that_match_asks_with_the_count(refused, dashboard):

@@ -22,8 +22,7 @@ def send(proxy, method, path, text):
     return answer
 
 
-@pytest.fixture
-def parcels(start):
+def with_parcels(start):
     backend = start.backend()
     for n in range(5):
         send(backend, "POST", "/tables/parcel", json.dumps({
@@ -37,8 +36,18 @@ def parcels(start):
     return backend, proxy
 
 
-def test_the_heads_sort_the_rows(parcels, dashboard):
-    backend, proxy = parcels
+@pytest.fixture
+def parcels(start):
+    return with_parcels(start)
+
+
+@pytest.fixture(scope="module")
+def parcels_to_look_at(start_shared):
+    return with_parcels(start_shared)
+
+
+def test_the_heads_sort_the_rows(parcels_to_look_at, dashboard):
+    backend, proxy = parcels_to_look_at
     page = dashboard(proxy)
     page.open("tables/parcel")
     expect(rows(page)).to_have_count(5)
@@ -183,8 +192,8 @@ def test_many_tables_are_listed_at_the_side_and_found(start, dashboard):
 
 @pytest.mark.parametrize("width", [320, 720, 1440, 2560])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_rows_begin_near_the_top_and_ids_and_times_stay_on_one_line(parcels, dashboard, width, theme):
-    backend, proxy = parcels
+def test_rows_begin_near_the_top_and_ids_and_times_stay_on_one_line(parcels_to_look_at, dashboard, width, theme):
+    backend, proxy = parcels_to_look_at
     page = dashboard(proxy, color_scheme=theme, viewport={"width": width, "height": 900})
     page.open("tables/parcel")
     expect(rows(page)).to_have_count(5)

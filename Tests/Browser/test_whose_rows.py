@@ -3,17 +3,8 @@
 import re
 
 import pytest
-import requests
 from playwright.sync_api import expect
-from programs import ZUMO, Tables
-
-
-def sign_in(proxy, name):
-    answer = requests.post(
-        proxy.url + "/.auth/login/facebook", json={"access_token": name}, headers=ZUMO, timeout=10)
-    client = Tables(proxy.url)
-    client.session.headers["X-ZUMO-AUTH"] = answer.json()["authenticationToken"]
-    return client
+from programs import sign_in
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 import hypothesis
 import pytest
 import schemathesis
-from programs import ROOT, Backend, Proxy
+from programs import ROOT
 from schemathesis import checks
 
 # A stream does not end, so the in-process tests read it.
@@ -17,11 +17,10 @@ schema = schemathesis.openapi.from_path(ROOT / "Sources/Proxy/Operator/openapi.j
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
+def proxy(start_shared):
     """A proxy with an entry in every list: rows, a waiting operation, a conflict, history."""
-    folder = tmp_path_factory.mktemp("contract")
-    backend = Backend(folder / "backend").start()
-    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
+    backend = start_shared.backend()
+    proxy = start_shared.proxy(backend.url, "--sync", "manual")
     for number in range(3):
         proxy.insert({"id": f"t{number}", "text": f"todo {number}"})
     proxy.sync()
@@ -29,9 +28,7 @@ def proxy(tmp_path_factory):
     backend.update("t0", {"text": "theirs"})
     proxy.sync()
     proxy.update("t1", {"text": "waits"})
-    yield proxy
-    proxy.stop()
-    backend.stop()
+    return proxy
 
 
 @schema.parametrize()

@@ -12,14 +12,9 @@ CLOSED = "default-src 'none'"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    from programs import Backend, Proxy
-    folder = tmp_path_factory.mktemp("world")
-    backend = Backend(folder / "backend").start()
-    proxy = Proxy(folder / "proxy", backend.url).start()
-    yield backend, proxy
-    proxy.stop()
-    backend.stop()
+def world(start_shared):
+    backend = start_shared.backend()
+    return backend, start_shared.proxy(backend.url)
 
 
 @pytest.mark.parametrize("method, target, fields, status", [

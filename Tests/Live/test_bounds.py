@@ -6,19 +6,15 @@ from contextlib import ExitStack
 
 import pytest
 import requests
-from programs import ZUMO, wait_until
+from programs import ZUMO, free_port, wait_until
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
-    from programs import Proxy, free_port
-
+def proxy(start_shared):
     # Nothing listens there: these tests are about clients alone.
-    url = f"http://127.0.0.1:{free_port()}"
-    one = Proxy(tmp_path_factory.mktemp("bounds") / "proxy", url, ["--sync", "manual"]).start()
-    one.insert({"id": "small", "text": "x"})
-    yield one
-    one.program.kill()
+    proxy = start_shared.proxy(f"http://127.0.0.1:{free_port()}", "--sync", "manual")
+    proxy.insert({"id": "small", "text": "x"})
+    return proxy
 
 
 def served(proxy, seconds=8):

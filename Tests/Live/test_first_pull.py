@@ -3,10 +3,11 @@
 import json
 import threading
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hostile import HTTPBackend
-from programs import wait_until
+from programs import Tables, wait_until
 
 ROWS = 2000
 
@@ -138,8 +139,11 @@ def test_a_client_that_wrote_gets_no_list_without_its_rows(start, serve):
     # Nothing is sent while a page is requested.
     assert server.asked.wait(30)
     proxy.insert({"id": "mine", "n": -5}, table="big")
-    for query in ("$orderby=n desc&$top=5", "$filter=n ge 100&$top=5", "$top=3&$inlinecount=allpages"):
-        answer = proxy.request("GET", f"/tables/big?{query}")
+    # Each waits for the pull, so they are asked at once.
+    queries = ("$orderby=n desc&$top=5", "$filter=n ge 100&$top=5", "$top=3&$inlinecount=allpages")
+    with ThreadPoolExecutor(len(queries)) as pool:
+        answers = list(pool.map(lambda query: Tables(proxy.url).request("GET", f"/tables/big?{query}"), queries))
+    for query, answer in zip(queries, answers):
         assert answer.status_code == 503, (query, answer.text)
         assert "Retry-After" in answer.headers
 

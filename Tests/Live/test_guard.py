@@ -14,15 +14,9 @@ from raw_wire import JSON, request, send, untouched
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory):
-    from programs import Backend, Proxy
-
-    folder = tmp_path_factory.mktemp("guard")
-    backend = Backend(folder / "backend", ["--faults"]).start()
-    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
-    yield proxy, backend
-    proxy.program.kill()
-    backend.program.kill()
+def guarded(start_shared):
+    backend = start_shared.backend("--faults")
+    return start_shared.proxy(backend.url, "--sync", "manual"), backend
 
 
 @pytest.mark.parametrize("type", TYPES)

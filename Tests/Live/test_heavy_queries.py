@@ -22,12 +22,9 @@ HEAVY = f"{GROWING} eq 'x'"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    from programs import Backend, Proxy
-
-    folder = tmp_path_factory.mktemp("heavy")
-    backend = Backend(folder / "backend").start()
-    proxy = Proxy(folder / "proxy", backend.url).start()
+def world(start_shared):
+    backend = start_shared.backend()
+    proxy = start_shared.proxy(backend.url)
     for number in range(20):
         # The work is that of a few rows.
         proxy.insert({"id": f"r{number}", "text": "abcdefg" * 5 if number < 4 else "none"})
@@ -38,9 +35,7 @@ def world(tmp_path_factory):
     for writer in writers:
         writer.join()
     proxy.sync()
-    yield backend, proxy
-    proxy.program.kill()
-    backend.program.kill()
+    return backend, proxy
 
 
 def fill_long(url, numbers):

@@ -116,15 +116,10 @@ def highest_mebibytes(proxy):
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory):
+def pair(start_shared):
     """One proxy for all tests: a test finds what an earlier answer broke."""
-    from programs import Proxy
-
-    folder = tmp_path_factory.mktemp("hostile")
     backend = HTTPBackend()
-    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
-    yield backend, proxy
-    proxy.program.kill()
+    yield backend, start_shared.proxy(backend.url, "--sync", "manual")
     backend.shutdown()
 
 

@@ -7,15 +7,20 @@ import threading
 
 import pytest
 import requests
+from hostile import HTTPBackend, honest
 from programs import ZUMO, free_port
 
 MIB = 1 << 20
 
 
+@pytest.fixture(scope="module")
+def proxy(start_shared):
+    return start_shared.proxy(start_shared.backend().url)
+
+
 @pytest.fixture
-def world(start):
-    backend = start.backend()
-    return backend, start.proxy(backend.url)
+def own_proxy(start):
+    return start.proxy(start.backend().url)
 
 
 def echoed(answer):
@@ -34,8 +39,7 @@ def echoed(answer):
     ],
     ids=["none", "bytes", "text", "json", "form"],
 )
-def test_any_body_with_any_method(world, method, body, kind):
-    _, proxy = world
+def test_any_body_with_any_method(proxy, method, body, kind):
     headers = {"Content-Type": kind} if kind else {}
     answer = requests.request(
         method, proxy.url + "/api/echo?x=a%2Fb&y=+%20&x=2?z", data=body, headers=headers, timeout=10
@@ -48,8 +52,7 @@ def test_any_body_with_any_method(world, method, body, kind):
         assert answer.headers["Content-Type"] == kind
 
 
-def test_fields_are_passed_through_except_those_of_the_connection(world):
-    backend, proxy = world
+def test_fields_are_passed_through_except_those_of_the_connection(proxy):
     headers = {
         "X-Own": "kept", "X-Hop": "gone", "Connection": "X-Hop", "TE": "trailers",
         "Keep-Alive": "timeout=5", "Cookie": f"mine=1; understudy_{proxy.port}=secret; other=2",
@@ -66,37 +69,60 @@ def test_fields_are_passed_through_except_those_of_the_connection(world):
         assert fields[name.lower()] == headers[name]
 
 
-def test_the_operators_token_is_never_passed_on(world):
-    _, proxy = world
+def test_the_operators_token_is_never_passed_on(proxy):
     headers = {"Authorization": f"Bearer {proxy.token}", "ZUMO-API-VERSION": "3.0.0"}
     answer = requests.get(proxy.url + "/api/echo", headers=headers, timeout=10)
     assert proxy.token not in answer.headers["X-Echo"]
 
 
-@pytest.fixture
-def raw(start):
-    """A small backend that answers with exact bytes, and a proxy in front of it."""
+class ExactBackend:
+    """A small backend. It answers with exact bytes, with each of `answers` once."""
+
+    def __init__(self, server):
+        self.url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        self.answers, self.seen = [], []
+        threading.Thread(target=self.serve, args=(server,), daemon=True).start()
+
+    def serve(self, server):
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            with connection:
+                data = b""
+                while b"\r\n\r\n" not in data:
+                    data += connection.recv(65536)
+                self.seen.append(data)
+                if b"/tables/" in data.split(b"\r\n")[0]:
+                    connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                else:
+                    connection.sendall(self.answers.pop(0))
+
+
+@pytest.fixture(scope="module")
+def exact_backend():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        answers, seen = [], []
+        yield ExactBackend(server)
 
-        def serve():
-            while True:
-                try:
-                    connection, _ = server.accept()
-                except OSError:
-                    return
-                with connection:
-                    data = b""
-                    while b"\r\n\r\n" not in data:
-                        data += connection.recv(65536)
-                    seen.append(data)
-                    if b"/tables/" in data.split(b"\r\n")[0]:
-                        connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-                    else:
-                        connection.sendall(answers.pop(0))
 
-        threading.Thread(target=serve, daemon=True).start()
-        yield start.proxy(f"http://127.0.0.1:{server.getsockname()[1]}", "--sync", "manual"), answers, seen
+@pytest.fixture(scope="module")
+def before_exact_backend(start_shared, exact_backend):
+    return start_shared.proxy(exact_backend.url, "--sync", "manual", folder="exact")
+
+
+@pytest.fixture(scope="module")
+def below_a_path(start_shared, exact_backend):
+    return start_shared.proxy(exact_backend.url + "/pre", "--sync", "manual", folder="below")
+
+
+@pytest.fixture
+def raw(before_exact_backend, exact_backend):
+    """A proxy in front of the backend, the backend's answers, and the requests that the backend gets in the test."""
+    assert exact_backend.answers == []
+    exact_backend.seen.clear()
+    yield before_exact_backend, exact_backend.answers, exact_backend.seen
+    exact_backend.answers.clear()
 
 
 def test_an_encoded_body_stays_encoded(raw):
@@ -249,10 +275,10 @@ def test_a_write_that_was_done_keeps_its_answer_with_an_https_location(raw, meth
     ("http://BACKEND/x", "http://BACKEND/x"),
     ("http://other.invalid/pre/x", "http://other.invalid/pre/x"),
 ])
-def test_a_location_below_the_path_of_the_backend_is_one_of_the_proxy(raw, start, location, own):
-    first, answers, _ = raw
-    backend = first.backend_url.removeprefix("http://")
-    proxy = start.proxy(first.backend_url + "/pre", "--sync", "manual", folder="below")
+def test_a_location_below_the_path_of_the_backend_is_one_of_the_proxy(raw, below_a_path, location, own):
+    _, answers, _ = raw
+    proxy = below_a_path
+    backend = proxy.backend_url.removeprefix("http://").removesuffix("/pre")
     answers.append(
         f"HTTP/1.1 302 Found\r\nLocation: {location.replace('BACKEND', backend)}\r\n".encode()
         + b"Content-Length: 0\r\nConnection: close\r\n\r\n"
@@ -271,13 +297,18 @@ def test_a_redirect_of_the_backend_to_itself_is_rewritten_to_the_proxy(raw):
     assert answer.headers["Location"] == proxy.url + "/next?a=1"
 
 
+@pytest.fixture(scope="module")
+def without_backend(start_shared):
+    return start_shared.proxy(f"http://127.0.0.1:{free_port()}", folder="without-backend")
+
+
 @pytest.mark.parametrize(
     "headers, member",
     [({}, "error"), (ZUMO, "error"), ({"ZUMO-API-VERSION": "3.0.0"}, None)],
     ids=["unmarked", "second", "third"],
 )
-def test_offline_503_with_retry_after_in_the_clients_form(start, headers, member):
-    proxy = start.proxy(f"http://127.0.0.1:{free_port()}")
+def test_offline_503_with_retry_after_in_the_clients_form(without_backend, headers, member):
+    proxy = without_backend
     for path in ("/api/x", "/.auth/me", "/push/installations/1", "/login/facebook"):
         answer = requests.get(proxy.url + path, headers=headers, timeout=10)
         assert answer.status_code == 503
@@ -286,8 +317,8 @@ def test_offline_503_with_retry_after_in_the_clients_form(start, headers, member
             assert answer.json()[member]
 
 
-def test_in_offline_mode_nothing_is_sent_to_the_backend(world):
-    _, proxy = world
+def test_in_offline_mode_nothing_is_sent_to_the_backend(own_proxy):
+    proxy = own_proxy
     proxy.operator("POST", "/mode", json={"mode": "offline"})
     assert requests.get(proxy.url + "/api/echo", timeout=10).status_code == 503
     proxy.operator("POST", "/mode", json={"mode": "online"})
@@ -301,24 +332,38 @@ def resident(program):
     return int(line.split()[1]) / 1024
 
 
-def test_a_download_of_a_hundred_mebibytes_takes_bounded_memory(world):
-    _, proxy = world
+# More than one mebibyte of bytes that count up from 0 to 250 and again.
+COUNTED = bytes(range(251)) * 4200
+
+
+def count_up(handler, _):
+    """Answers a hundred mebibytes, as fast as they are taken."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(100 * MIB))
+    handler.end_headers()
+    for start in range(0, 100 * MIB, len(COUNTED)):
+        handler.wfile.write(COUNTED[: 100 * MIB - start])
+
+
+def test_a_download_of_a_hundred_mebibytes_takes_bounded_memory(start):
+    backend = HTTPBackend(lambda handler, body: (count_up if handler.path == "/api/bytes" else honest)(handler, body))
+    proxy = start.proxy(backend.url, "--sync", "manual")
     before = resident(proxy.program)
-    total, position = 0, 0
-    with requests.get(f"{proxy.url}/api/bytes?count={100 * MIB}", stream=True, timeout=60) as answer:
+    total = 0
+    with requests.get(proxy.url + "/api/bytes", stream=True, timeout=60) as answer:
         assert answer.headers["Content-Length"] == str(100 * MIB)
         for piece in answer.iter_content(MIB):
-            if total == 50 * MIB:
-                assert piece[:5] == bytes((total + i) % 251 for i in range(5))
+            assert piece == COUNTED[total % 251:][: len(piece)], f"the bytes from {total} on"
             total += len(piece)
+    backend.shutdown()
     assert total == 100 * MIB
     grown = resident(proxy.program) - before
     print(f"peak memory grew by {grown:.0f} MiB")
     assert grown < 30
 
 
-def test_an_upload_of_a_hundred_mebibytes_arrives(world):
-    _, proxy = world
+def test_an_upload_of_a_hundred_mebibytes_arrives(own_proxy):
+    proxy = own_proxy
     before = resident(proxy.program)
     body = bytes(range(250)) * (100 * MIB // 250)
     answer = requests.post(proxy.url + "/api/size", data=body, timeout=60)
@@ -328,8 +373,7 @@ def test_an_upload_of_a_hundred_mebibytes_arrives(world):
     assert grown < 30
 
 
-def test_a_chunked_body_arrives_and_one_over_the_limit_is_refused(world):
-    _, proxy = world
+def test_a_chunked_body_arrives_and_one_over_the_limit_is_refused(proxy):
     piece = bytes(1 << 16)
     answer = requests.post(proxy.url + "/api/size", data=(piece for _ in range(160)), timeout=20)
     assert answer.json() == {"bytes": 10 * MIB}
@@ -379,9 +423,8 @@ def swallow(connection):
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 
-def test_offline_a_long_body_is_refused_without_waiting_for_the_backend(start):
-    proxy = start.proxy(f"http://127.0.0.1:{free_port()}")
-    answer = requests.post(proxy.url + "/api/x", data=bytes(20 * MIB), timeout=20)
+def test_offline_a_long_body_is_refused_without_waiting_for_the_backend(without_backend):
+    answer = requests.post(without_backend.url + "/api/x", data=bytes(20 * MIB), timeout=20)
     assert answer.status_code == 503
 
 
@@ -404,8 +447,7 @@ def test_a_stop_during_an_upload_ends_in_time(start):
 @pytest.mark.parametrize(
     "headers, first", [(ZUMO, False), ({"X-ZUMO-APPLICATION": "key"}, True)], ids=["second", "first"]
 )
-def test_a_chunked_tables_body_over_the_limit_is_refused_in_the_clients_form(world, headers, first):
-    _, proxy = world
+def test_a_chunked_tables_body_over_the_limit_is_refused_in_the_clients_form(proxy, headers, first):
     pieces = (b'{"text":"' + bytes(70_000).replace(b"\0", b"x") for _ in range(16))
     answer = requests.post(proxy.url + "/tables/todoitem", data=pieces, headers=headers, timeout=20)
     assert answer.status_code == 413
@@ -433,10 +475,9 @@ def test_the_link_of_a_list_that_is_passed_through_names_the_proxy(start):
     ("1", "/.auth/login/facebook?session_mode=token", "/login/done"),
     ("2", "/login/facebook", "/.auth/login/done"),
 ])
-def test_a_browsers_login_ends_at_the_address_of_its_generation(raw, generation, path, done):
-    proxy, answers, seen = raw
-    proxy.stop()
-    proxy.start("--backend-generation", generation)
+def test_a_browsers_login_ends_at_the_address_of_its_generation(raw, start, generation, path, done):
+    shared, answers, seen = raw
+    proxy = start.proxy(shared.backend_url, "--sync", "manual", "--backend-generation", generation)
     answers.append(
         f"HTTP/1.1 302 Found\r\nLocation: {proxy.backend_url}{done}#token=%7B%7D\r\n".encode()
         + b"Content-Length: 0\r\nConnection: close\r\n\r\n"

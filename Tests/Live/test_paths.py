@@ -34,18 +34,39 @@ PASSED = [
 ]
 
 
-@pytest.fixture
-def backend():
+@pytest.fixture(scope="module")
+def planted():
     backend = HTTPBackend(lambda handler, _: handler.answer(200, b'[{"id":"planted"}]'))
     yield backend
     backend.shutdown()
 
 
+@pytest.fixture
+def backend(planted):
+    """The backend of the file, without the requests that came before a test."""
+    planted.requests.clear()
+    return planted
+
+
+@pytest.fixture(scope="module")
+def behind_capabilities(start_shared, planted):
+    return start_shared.proxy(planted.url, "--sync", "manual", "--tables-access", "capability", folder="capability")
+
+
+@pytest.fixture(scope="module")
+def with_a_list_of_tables(start_shared, planted):
+    return start_shared.proxy(planted.url, "--sync", "manual", "--table", "book", folder="tables")
+
+
+@pytest.fixture(scope="module")
+def open_to_all(start_shared, planted):
+    return start_shared.proxy(planted.url, "--sync", "manual", folder="open")
+
+
 @pytest.mark.parametrize("target", SPELLINGS + WRONG)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_no_spelling_of_tables_avoids_the_capability_check(start, backend, target, method):
-    proxy = start.proxy(backend.url, "--sync", "manual", "--tables-access", "capability")
-    backend.requests.clear()
+def test_no_spelling_of_tables_avoids_the_capability_check(behind_capabilities, backend, target, method):
+    proxy = behind_capabilities
     kind = ["Content-Type: text/plain"] if method == "POST" else []
     status, answer = raw(proxy.port, target, method, kind, b"{}" if method == "POST" else b"")
     assert status in (400, 401, 404, 415), answer
@@ -67,10 +88,8 @@ def test_the_backends_own_paths_are_passed_through_unchanged(start, backend):
 
 
 @pytest.mark.parametrize("target", SPELLINGS)
-def test_no_spelling_of_tables_avoids_the_list_of_tables(start, backend, target):
-    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "book")
-    backend.requests.clear()
-    status, answer = raw(proxy.port, target, fields=["ZUMO-API-VERSION: 2.0.0"])
+def test_no_spelling_of_tables_avoids_the_list_of_tables(with_a_list_of_tables, backend, target):
+    status, answer = raw(with_a_list_of_tables.port, target, fields=["ZUMO-API-VERSION: 2.0.0"])
     assert status in (400, 404), answer
     assert b"planted" not in answer
     assert backend.requests == []
@@ -96,10 +115,8 @@ CROSS = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-De
 
 
 @pytest.mark.parametrize("target", ["//api/x", "//", "/api/x", "//login/x", "/.auth%2Fx", "/login;a/x"])
-def test_another_site_cannot_navigate_to_the_backends_paths(start, backend, target):
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    backend.requests.clear()
-    status, answer = raw(proxy.port, target, fields=CROSS)
+def test_another_site_cannot_navigate_to_the_backends_paths(open_to_all, backend, target):
+    status, answer = raw(open_to_all.port, target, fields=CROSS)
     assert status in (400, 403), answer
     assert backend.requests == []
 
@@ -114,16 +131,14 @@ def test_reads_of_missing_tables_make_no_table(start):
 
 
 @pytest.mark.parametrize("target", ["/-%2Fapi", "/-%2Fapi/v1/status", "/-;a", "/-.", "/-:80", "/%2D%2F", "/-%20"])
-def test_a_path_similar_to_the_dashboards_is_not_redirected_to_it(start, backend, target):
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    backend.requests.clear()
-    status, answer = raw(proxy.port, target)
+def test_a_path_similar_to_the_dashboards_is_not_redirected_to_it(open_to_all, backend, target):
+    status, answer = raw(open_to_all.port, target)
     assert status == 404, answer
     assert backend.requests == []
 
 
-def test_a_referer_that_is_no_address_shows_no_secret(start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_a_referer_that_is_no_address_shows_no_secret(open_to_all):
+    proxy = open_to_all
     status, _ = raw(
         proxy.port, "/tables/todoitem",
         fields=["Sec-Fetch-Site: cross-site", "Referer: http:/c/SECRETSECRET/x"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -11,11 +12,42 @@ import requests
 from programs import BINARY, ZUMO, sign_in
 
 
-@pytest.fixture
-def proxy(start):
+def make(start):
+    """A proxy with a row that was not sent."""
     proxy = start.proxy(start.backend().url, "--sync", "manual")
     proxy.insert({"id": "mine", "text": "mine"})
     return proxy
+
+
+@pytest.fixture(scope="module")
+def original(start_shared):
+    """A proxy that has stopped, and a backup of it beside its data folder."""
+    proxy = make(start_shared)
+    assert proxy.command("backup", proxy.folder.parent / "copy").returncode == 0
+    proxy.stop()
+    return proxy
+
+
+@pytest.fixture
+def proxy(start, original):
+    """A proxy that has stopped."""
+    proxy = start.proxy_later(original.backend_url, "--sync", "manual")
+    shutil.copytree(original.folder, proxy.folder)
+    return proxy
+
+
+@pytest.fixture
+def running(proxy):
+    """A proxy that runs and has its store open."""
+    proxy.start()
+    assert proxy.get("mine").status_code == 200
+    return proxy
+
+
+@pytest.fixture
+def copy(original, tmp_path):
+    """A backup of the proxy."""
+    return shutil.copytree(original.folder.parent / "copy", tmp_path / "copy")
 
 
 # Files of the data folder.
@@ -26,9 +58,8 @@ def proxy(start):
     "file",
     ["operator.token", "policies", "tokens", "address", "sessions", "stores/index.sqlite",
      "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
-def test_a_start_refuses_what_is_no_regular_file(proxy, tmp_path, file, kind):
+def test_a_start_refuses_what_is_no_regular_file(proxy, file, kind):
     """Opening a pipe would wait for a writer for ever."""
-    proxy.program.stop()
     kept = proxy.folder / file
     kept.unlink(missing_ok=True)
     if kind == "pipe":
@@ -37,10 +68,10 @@ def test_a_start_refuses_what_is_no_regular_file(proxy, tmp_path, file, kind):
         kept.symlink_to("/dev/zero")
     else:
         # The whole path may be too long to bind.
-        folder = os.open(kept.parent, os.O_RDONLY)
+        parent = os.open(kept.parent, os.O_RDONLY)
         with socket.socket(socket.AF_UNIX) as own:
-            own.bind(f"/proc/self/fd/{folder}/{kept.name}")
-        os.close(folder)
+            own.bind(f"/proc/self/fd/{parent}/{kept.name}")
+        os.close(parent)
         kept.chmod(0o600)
     for command in (["serve", "--backend", "http://127.0.0.1:9", "--listen", "127.0.0.1:0"], ["status"], ["queue", "list"]):
         done = subprocess.run(
@@ -51,49 +82,49 @@ def test_a_start_refuses_what_is_no_regular_file(proxy, tmp_path, file, kind):
 
 
 @pytest.mark.parametrize("file", ["policies", "stores/anonymous/store.sqlite"])
-def test_a_pipe_that_is_planted_later_fails_a_backup_at_once(proxy, tmp_path, file):
-    (proxy.folder / file).unlink(missing_ok=True)
-    os.mkfifo(proxy.folder / file, 0o600)
-    done = proxy.command("backup", tmp_path / "copy")
+def test_a_pipe_that_is_planted_later_fails_a_backup_at_once(running, tmp_path, file):
+    (running.folder / file).unlink(missing_ok=True)
+    os.mkfifo(running.folder / file, 0o600)
+    done = running.command("backup", tmp_path / "copy")
     assert done.returncode != 0 and "regular file" in done.stderr, done
     assert not (tmp_path / "copy").exists()
-    assert proxy.get("mine").json()["text"] == "mine"
+    assert running.get("mine").json()["text"] == "mine"
 
 
 # What a backup writes to.
 
 
-def test_a_backup_is_a_new_folder_for_this_user_alone(proxy, tmp_path):
+def test_a_backup_is_a_new_folder_for_this_user_alone(running, tmp_path):
     for target in ("new", "deep/er/new", "slash/"):
-        assert proxy.command("backup", tmp_path / target if target[-1] != "/" else f"{tmp_path}/{target}").returncode == 0
+        assert running.command("backup", tmp_path / target if target[-1] != "/" else f"{tmp_path}/{target}").returncode == 0
         folder = tmp_path / target
         assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "stores"]
         for path in [folder, *folder.rglob("*")]:
             assert path.lstat().st_mode & 0o077 == 0, path
     (tmp_path / "empty").mkdir()
-    assert proxy.command("backup", tmp_path / "empty").returncode == 0
+    assert running.command("backup", tmp_path / "empty").returncode == 0
     assert (tmp_path / "empty").stat().st_mode & 0o777 == 0o700
     assert not [path for path in tmp_path.rglob("*.part*")]
 
 
 @pytest.mark.parametrize("victim", ["there", "not-there"])
-def test_a_backup_does_not_follow_a_link_in_the_place_of_its_folder(proxy, tmp_path, victim):
+def test_a_backup_does_not_follow_a_link_in_the_place_of_its_folder(running, tmp_path, victim):
     (tmp_path / "there").mkdir()
     (tmp_path / "copy").symlink_to(tmp_path / victim)
     for name in ("copy", "copy/"):
-        done = proxy.command("backup", f"{tmp_path}/{name}")
+        done = running.command("backup", f"{tmp_path}/{name}")
         assert done.returncode == 1 and "link" in done.stderr, done
     assert list((tmp_path / "there").iterdir()) == [] and not (tmp_path / "not-there").exists()
     assert os.readlink(tmp_path / "copy") == str(tmp_path / victim)
 
 
-def test_a_backup_writes_nothing_into_a_folder_that_holds_a_planted_link(proxy, tmp_path):
+def test_a_backup_writes_nothing_into_a_folder_that_holds_a_planted_link(running, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("precious")
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "manifest.json.new").symlink_to(victim)
-    done = proxy.command("backup", copy)
+    done = running.command("backup", copy)
     assert done.returncode == 1 and "not empty" in done.stderr
     assert victim.read_text() == "precious" and [path.name for path in copy.iterdir()] == ["manifest.json.new"]
 
@@ -111,11 +142,8 @@ def test_a_backup_carries_no_token_fingerprints(start, tmp_path):
 # What a restore takes.
 
 
-def tampered(proxy, tmp_path, *statements):
-    """A backup with a changed store and a manifest that matches it."""
-    copy = tmp_path / "copy"
-    assert proxy.command("backup", copy).returncode == 0
-    proxy.stop()
+def tamper(copy, *statements):
+    """Changes the store of a backup, and makes its manifest match."""
     store = copy / "stores/anonymous/store.sqlite"
     with sqlite3.connect(store) as database:
         for statement in statements:
@@ -124,7 +152,6 @@ def tampered(proxy, tmp_path, *statements):
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["stores"][0]["bytes"] = store.stat().st_size
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    return copy
 
 
 def schema(store, kind):
@@ -138,14 +165,17 @@ def restored(proxy, copy):
     return proxy.folder / "stores/anonymous/store.sqlite"
 
 
-def test_a_restore_has_every_row_operation_and_history_entry(proxy, tmp_path):
+def test_a_restore_has_every_row_operation_and_history_entry(start, tmp_path):
+    proxy = make(start)
     proxy.sync()
     proxy.update("mine", {"text": "changed"})
     proxy.insert({"id": "second", "text": "two"})
     before = proxy.all()
     history = proxy.operator("GET", "/history")["items"]
     last = proxy.operator("GET", "/operations?state=all")["items"]
-    copy = tampered(proxy, tmp_path)
+    copy = tmp_path / "copy"
+    assert proxy.command("backup", copy).returncode == 0
+    proxy.stop()
     store = proxy.folder / "stores/anonymous/store.sqlite"
     kinds = {kind: schema(store, kind) for kind in ("table", "index", "trigger", "view")}
     was = {path: path.read_bytes() for path in proxy.folder.rglob("*") if path.is_file()}
@@ -164,9 +194,9 @@ def test_a_restore_has_every_row_operation_and_history_entry(proxy, tmp_path):
     assert proxy.status()["ledger"]["balances"]
 
 
-def test_a_restore_drops_a_foreign_trigger(proxy, tmp_path):
-    copy = tampered(
-        proxy, tmp_path,
+def test_a_restore_drops_a_foreign_trigger(proxy, copy):
+    tamper(
+        copy,
         "CREATE TRIGGER planted AFTER INSERT ON items BEGIN "
         "UPDATE items SET columns = '{\"text\":\"stolen\"}' WHERE rowid = new.rowid; END",
     )
@@ -177,9 +207,9 @@ def test_a_restore_drops_a_foreign_trigger(proxy, tmp_path):
     assert proxy.get("next").json()["text"] == "next"
 
 
-def test_a_restore_drops_foreign_views_tables_and_indexes(proxy, tmp_path):
-    copy = tampered(
-        proxy, tmp_path,
+def test_a_restore_drops_foreign_views_tables_and_indexes(proxy, copy):
+    tamper(
+        copy,
         "CREATE VIEW planted_view AS SELECT columns FROM items",
         "CREATE TABLE planted_table(x)",
         "CREATE INDEX planted_index ON items(columns)",
@@ -194,10 +224,10 @@ def test_a_restore_drops_foreign_views_tables_and_indexes(proxy, tmp_path):
     assert "planted" not in text
 
 
-def test_a_restore_refuses_a_view_in_the_place_of_a_table(proxy, tmp_path):
+def test_a_restore_refuses_a_view_in_the_place_of_a_table(proxy, copy):
     """The view has endless rows."""
-    copy = tampered(
-        proxy, tmp_path,
+    tamper(
+        copy,
         "ALTER TABLE table_counters RENAME TO real_counters",
         "CREATE VIEW table_counters AS WITH RECURSIVE n(table_id) AS (SELECT 1 UNION ALL SELECT table_id + 1 FROM n) "
         "SELECT table_id, 0 AS last_stamp, 0 AS live_items, 0 AS next_provisional_id FROM n",
@@ -247,8 +277,8 @@ def test_a_restore_takes_no_token_fingerprints(start, tmp_path):
         "UPDATE items SET id = 'mi' || char(27) || '[2J'",
     ],
 )
-def test_a_restore_refuses_names_with_line_breaks(proxy, tmp_path, statement):
-    copy = tampered(proxy, tmp_path, statement)
+def test_a_restore_refuses_names_with_line_breaks(proxy, copy, statement):
+    tamper(copy, statement)
     for option in ("--dry-run", "--yes"):
         done = proxy.command("restore", copy, option)
         assert done.returncode == 1 and "has a" in done.stderr and "can have" in done.stderr, done
@@ -257,8 +287,7 @@ def test_a_restore_refuses_names_with_line_breaks(proxy, tmp_path, statement):
 
 
 @pytest.mark.parametrize("key", ["new\nline", "../up", ".", "", "UPPER", "a" * 66])
-def test_a_restore_refuses_an_identity_that_is_no_key(proxy, tmp_path, key):
-    copy = tampered(proxy, tmp_path)
+def test_a_restore_refuses_an_identity_that_is_no_key(proxy, copy, key):
     manifest = json.loads((copy / "manifest.json").read_text())
     if key not in (".", ""):
         (copy / "stores/anonymous").rename(copy / "stores" / key)
@@ -270,8 +299,7 @@ def test_a_restore_refuses_an_identity_that_is_no_key(proxy, tmp_path, key):
     assert made == ["anonymous"]
 
 
-def test_a_manifest_without_an_end_is_refused(proxy, tmp_path):
-    copy = tampered(proxy, tmp_path)
+def test_a_manifest_without_an_end_is_refused(proxy, copy):
     (copy / "manifest.json").unlink()
     (copy / "manifest.json").symlink_to("/dev/zero")
     done = proxy.command("restore", copy, "--yes")
@@ -280,9 +308,8 @@ def test_a_manifest_without_an_end_is_refused(proxy, tmp_path):
 
 @pytest.mark.parametrize(
     "file", ["manifest.json", "policies", "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
-def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, tmp_path, file):
+def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, copy, file):
     """Opening the pipe would wait for a writer for ever."""
-    copy = tampered(proxy, tmp_path)
     (copy / file).unlink(missing_ok=True)
     os.mkfifo(copy / file)
     for option in ("--dry-run", "--yes"):
@@ -292,9 +319,9 @@ def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, tmp_path, f
     assert proxy.get("mine").json()["text"] == "mine"
 
 
-def test_a_restore_sends_no_header_field_that_no_client_can_have_sent(proxy, tmp_path):
+def test_a_restore_sends_no_header_field_that_no_client_can_have_sent(proxy, copy):
     planted = json.dumps([["Authorization", "Bearer evil"], ["X-Tenant", "north"], ["Host", "evil"]])
-    copy = tampered(proxy, tmp_path, f"UPDATE operations SET headers = '{planted}'")
+    tamper(copy, f"UPDATE operations SET headers = '{planted}'")
     store = restored(proxy, copy)
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
         kept = [json.loads(row[0]) for row in database.execute("SELECT headers FROM operations")]
@@ -309,8 +336,8 @@ def test_a_restore_sends_no_header_field_that_no_client_can_have_sent(proxy, tmp
         "UPDATE history SET actor = 'per' || char(10) || 'son'",
     ],
 )
-def test_a_restore_refuses_values_that_no_store_can_have(proxy, tmp_path, statement):
-    copy = tampered(proxy, tmp_path, statement)
+def test_a_restore_refuses_values_that_no_store_can_have(proxy, copy, statement):
+    tamper(copy, statement)
     for option in ("--dry-run", "--yes"):
         done = proxy.command("restore", copy, option)
         assert done.returncode == 1 and "can have" in done.stderr, done
@@ -319,8 +346,8 @@ def test_a_restore_refuses_values_that_no_store_can_have(proxy, tmp_path, statem
     assert proxy.operator("GET", "/history")["items"]
 
 
-def test_a_restored_store_with_exhausted_sequences_accepts_writes(proxy, tmp_path):
-    copy = tampered(proxy, tmp_path, "UPDATE sqlite_sequence SET seq = 9223372036854775807")
+def test_a_restored_store_with_exhausted_sequences_accepts_writes(proxy, copy):
+    tamper(copy, "UPDATE sqlite_sequence SET seq = 9223372036854775807")
     restored(proxy, copy)
     proxy.start()
     proxy.insert({"id": "next", "text": "next"})
@@ -331,7 +358,8 @@ def test_a_restored_store_with_exhausted_sequences_accepts_writes(proxy, tmp_pat
 # Whose configuration is obeyed.
 
 
-def test_a_configuration_that_others_can_change_is_refused(proxy, tmp_path):
+def test_a_configuration_that_others_can_change_is_refused(start, tmp_path):
+    proxy = make(start)
     file = tmp_path / "understudy.conf"
     file.write_text(f"data = {proxy.folder}\n")
     for mode in (0o602, 0o620, 0o666):
@@ -366,20 +394,20 @@ def test_a_pipe_as_configuration_is_refused(proxy, tmp_path):
 # What an import reads.
 
 
-def test_an_import_of_a_pipe_without_a_writer_ends(proxy, tmp_path):
+def test_an_import_of_a_pipe_without_a_writer_ends(running, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    done = proxy.command("import", pipe)
+    done = running.command("import", pipe)
     assert done.returncode == 1 and "Nothing was imported" in done.stderr, done
 
 
-def test_an_import_reads_an_export_through_a_pipe(proxy, tmp_path):
+def test_an_import_reads_an_export_through_a_pipe(running, tmp_path):
     """The writer pauses between two pieces."""
-    assert proxy.command("export", "--output", tmp_path / "export").returncode == 0
+    assert running.command("export", "--output", tmp_path / "export").returncode == 0
     text = (tmp_path / "export").read_bytes()
     reader, writer = os.pipe()
     child = subprocess.Popen(
-        [str(BINARY), "import", "/dev/stdin", "--dry-run", "--data", str(proxy.folder)],
+        [str(BINARY), "import", "/dev/stdin", "--dry-run", "--data", str(running.folder)],
         stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
     os.close(reader)
@@ -392,13 +420,13 @@ def test_an_import_reads_an_export_through_a_pipe(proxy, tmp_path):
     assert child.returncode == 0 and b"1 changes would be made" in output, output
 
 
-def test_an_import_of_a_device_without_an_end_ends(proxy):
-    done = proxy.command("import", "/dev/zero")
+def test_an_import_of_a_device_without_an_end_ends(running):
+    done = running.command("import", "/dev/zero")
     assert done.returncode == 1, done
     assert "/dev/zero:1 has more than 64 MiB in one line" in done.stderr and "Nothing was imported" in done.stderr
 
 
-def test_an_import_of_a_pipe_that_never_ends_a_line_ends(proxy, tmp_path):
+def test_an_import_of_a_pipe_that_never_ends_a_line_ends(running, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.fork()
@@ -411,7 +439,7 @@ def test_an_import_of_a_pipe_that_never_ends_a_line_ends(proxy, tmp_path):
         finally:
             os._exit(0)
     try:
-        done = proxy.command("import", pipe)
+        done = running.command("import", pipe)
         assert done.returncode == 1 and f"{pipe}:2 has more than 64 MiB" in done.stderr, done
     finally:
         os.kill(writer, 9)

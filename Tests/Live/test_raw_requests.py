@@ -12,15 +12,9 @@ AT_ONCE = 0.05
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory):
-    from programs import Backend, Proxy
-
-    folder = tmp_path_factory.mktemp("raw")
-    backend = Backend(folder / "backend", ["--faults"]).start()
-    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
-    yield proxy, backend
-    proxy.program.kill()
-    backend.program.kill()
+def guarded(start_shared):
+    backend = start_shared.backend("--faults")
+    return start_shared.proxy(backend.url, "--sync", "manual"), backend
 
 
 def test_the_matrix_has_at_least_fifteen_hundred_requests(guarded):

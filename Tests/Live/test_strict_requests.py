@@ -8,7 +8,6 @@ import json
 
 import pytest
 import requests
-from programs import Backend, Proxy
 
 KINDS = {"null": None, "boolean": False, "integer": 2, "string": "true", "array": [], "object": {}}
 
@@ -18,11 +17,10 @@ class Members(list):
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
+def proxy(start_shared):
     """Rows, a queue, a conflict and a history."""
-    folder = tmp_path_factory.mktemp("strict")
-    backend = Backend(folder / "backend").start()
-    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
+    backend = start_shared.backend()
+    proxy = start_shared.proxy(backend.url, "--sync", "manual")
     for id in ("a", "b", "eggs"):
         proxy.insert({"id": id, "text": "first"})
     proxy.sync()
@@ -31,9 +29,7 @@ def proxy(tmp_path_factory):
     proxy.sync()
     proxy.update("a", {"text": "queued"})
     proxy.operator("POST", "/access", expect=201, json={"name": "phone"})
-    yield proxy
-    proxy.stop()
-    backend.stop()
+    return proxy
 
 
 class Document:

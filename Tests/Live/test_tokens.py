@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 from hostile import HTTPBackend
-from programs import ZUMO, Tables, wait_until
+from programs import ZUMO, Tables, sign_in, wait_until
 from token_backend import TokenBackend, jwt
 
 
@@ -45,14 +45,6 @@ def known(proxy, backend, seconds=None, user="ana"):
     one = client(proxy, backend.token(user, seconds))
     assert one.request("GET", "/tables/todoitem").status_code == 200
     return one
-
-
-def sign_in(proxy, user):
-    answer = requests.post(
-        f"{proxy.url}/.auth/login/facebook", json={"access_token": user}, headers=ZUMO, timeout=10
-    )
-    assert answer.status_code == 200, answer.text
-    return client(proxy, answer.json()["authenticationToken"])
 
 
 def go_away(proxy, backend, one):
