@@ -136,7 +136,8 @@ let package = Package(
         .target(
             name: "Simulator",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "Storage", "SyncCore", "Backend", httpTypes, logging,
+                "HTTPMessage", "TablesProtocol", "Storage", "SyncCore", "Backend", httpTypes,
+                logging,
             ],
             path: "Tests/Simulator", swiftSettings: settings),
         .target(

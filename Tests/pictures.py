@@ -46,7 +46,7 @@ def main():
         prepare(backend, proxy)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+                executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
             page.goto(proxy.operator("POST", "/links", expect=201, json={})["url"])
             view = f"{proxy.url}/-/#"

@@ -45,8 +45,7 @@ import Testing
         }
     }
 
-    @Test func `the log says once a minute that it is away, and once that it answers`() throws
-    {
+    @Test func `the log says once a minute that it is away, and once that it answers`() throws {
         let isAway = Mutex(false)
         let seconds = Mutex(0)
         let reason = "The host db1 is away."

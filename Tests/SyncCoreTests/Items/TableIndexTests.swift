@@ -168,7 +168,8 @@ import Testing
             try await fixture.store.startIndex(fixture.todo, for: TableQuery()) == .notServed)
         #expect(try await fixture.store.dropIndex(fixture.todo, ids[0]))
         #expect(try await !fixture.store.dropIndex(fixture.todo, ids[0]))
-        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, for: fifth) else {
+        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, for: fifth)
+        else {
             throw Unexpected()
         }
         try await fixture.untilMade(id)
