@@ -27,7 +27,7 @@ def started(*arguments):
 
 @pytest.mark.parametrize("words", [
     ["--database", "postgresql://h/d"], ["--access-file=access.json"], ["--tls-key", "key"], ["--config", "x"],
-    ["--drain", "1"], ["--default-access", "disabled"], ["--allow-plain-http"], ["run"], ["import", "x"],
+    ["--drain", "1"], ["--default-access", "disabled"], ["--allow-plain-http"], ["run", "--database", "x"], ["import", "x"],
     ["copy", "--help"],
 ])
 def test_the_reference_backend_names_the_program_of_a_site(binary, tmp_path, words):

@@ -9,6 +9,19 @@ struct Backend: AsyncParsableCommand {
         commandName: "backend",
         abstract: "Run the reference backend, to try things out.",
         discussion: """
+            `understudy backend --listen 127.0.0.1:8081` is \
+            `understudy backend run --listen 127.0.0.1:8081`; `understudy backend run --help` lists \
+            the options. The backend of a site is another program, `understudy-site`.
+            """,
+        subcommands: [BackendRun.self], defaultSubcommand: BackendRun.self)
+}
+
+/// `understudy backend run`.
+struct BackendRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the reference backend, to try things out.",
+        discussion: """
             It keeps its rows in a file of SQLite and accepts every token, so it listens on loopback \
             addresses alone. The backend of a site is `understudy-site`.
 
@@ -75,7 +88,7 @@ struct Backend: AsyncParsableCommand {
 /// The words of a command line that are for `understudy-site`.
 enum SiteWords {
     /// The commands of `understudy-site` that `understudy backend` had.
-    private static let commands = ["run", "import", "copy"]
+    private static let commands = ["import", "copy"]
     /// The settings of a site alone.
     static let settings = [
         "access-file", "admin-token-file", "allow-plain-http", "config", "database",
