@@ -10,7 +10,7 @@ import time
 
 import requests
 from installed import NOBODY
-from programs import ROOT, ZUMO, wait_until
+from programs import ROOT, SITE, ZUMO, wait_until
 
 
 def test_a_table_is_removed_and_comes_back_from_the_backend(world):
@@ -64,7 +64,9 @@ def test_the_version_has_the_commit_and_the_loaded_libraries(person):
     if shutil.which("git") and (ROOT / ".git").exists():
         assert told["commit"] != "unknown"
     versions = {one["name"]: one["version"] for one in told["libraries"]}
-    assert {"libmicrohttpd", "SQLite", "libcurl", "zlib", "libpq"} <= set(versions)
+    assert {"libmicrohttpd", "SQLite", "libcurl", "zlib"} <= set(versions) and "libpq" not in versions
+    of_site = subprocess.run([SITE, "version"], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^libpq \d+\.\d+", of_site, re.MULTILINE)
     assert all(re.match(r"\d+\.\d+", version) for version in versions.values()), versions
     assert versions["SQLite"] in person.run("version").stdout
 
