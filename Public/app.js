@@ -2,6 +2,7 @@
 
 import { decoded, operator, signInByLink } from "./api.js";
 import { conflictsView } from "./conflicts.js";
+import { paced } from "./coalesce.js";
 import { connection } from "./connection.js";
 import { byId, fill } from "./dom.js";
 import { askBeforeLeaving } from "./drafts.js";
@@ -10,7 +11,6 @@ import { drawNavigation, drawNotice, drawTools, drawWhose, markView, showSignIn 
 import { historyView } from "./history.js";
 import { followKeys } from "./keys.js";
 import { announce, showProblem } from "./messages.js";
-import { paced } from "./paced.js";
 import { queueView } from "./queue.js";
 import { statusView } from "./status.js";
 import { tablesView } from "./tables.js";

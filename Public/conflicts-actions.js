@@ -3,8 +3,7 @@
 import { operator, query } from "./api.js";
 import { alikeOnes } from "./conflicts-state.js";
 import { askDangerous } from "./dialog.js";
-import { showProblem, toast } from "./messages.js";
-import { takeBack } from "./undo.js";
+import { showProblem, takeBack, toast } from "./messages.js";
 import { conflictWords as said } from "./words-conflicts.js";
 
 const partSize = 500;

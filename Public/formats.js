@@ -63,3 +63,11 @@ export const oneLine = (text) => text.replace(/\r\n|[\r\n]/g, " ↵ ");
 
 /** The beginning of a text that is longer than `most` letters. */
 export const shortened = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+export const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
+
+/**
+ * A text of a row in a visible sentence. The signs around it (U+2068, U+2069) isolate it, so that its writing
+ * direction does not change the order of the sentence.
+ */
+export const quoted = (text) => `“\u2068${text}\u2069”`;

@@ -3,9 +3,8 @@
 import { operator } from "./api.js";
 import { ask, askDangerous, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
-import { attempt, showProblem, toast } from "./messages.js";
+import { attempt, showProblem, takeBack, toast } from "./messages.js";
 import { addressOfState, bodyOf, titleOf } from "./queue-state.js";
-import { takeBack } from "./undo.js";
 import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 

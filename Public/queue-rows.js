@@ -70,3 +70,14 @@ const fieldsOf = ({ table, kind, changedColumns }) =>
 /** Where an operation is, as a coloured word. */
 export const stateTag = (state, title = "") =>
   h("span", { class: `tag ${state}`, title }, words.operationState[state] ?? state);
+
+/** @param {OperationSummary[]} operations The rows that are printed in place of those on screen. */
+export function printQueue(list, operations) {
+  const rows = operations.map((operation) => operationRow(operation, {
+    hash: () => null, isShown: () => false, isPicked: () => false, onPick() {},
+  }).element);
+  const printed = h("ul", { class: "operations printed" }, rows);
+  list.after(printed);
+  print();
+  printed.remove();
+}

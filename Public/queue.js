@@ -11,9 +11,8 @@ import { operationDetail } from "./operation.js";
 import { overview } from "./overview.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
 import { causesMost, causesShown } from "./queue-causes.js";
-import { printQueue } from "./queue-print.js";
 import { queuePage } from "./queue-rendering.js";
-import { operationRow } from "./queue-rows.js";
+import { operationRow, printQueue } from "./queue-rows.js";
 import {
   addressOf, begin, concerns, filterOf, isSameList, ofCause, selectionOf, withFilter, withOperation,
   withOperations, withoutPicks, withPicks,

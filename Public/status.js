@@ -1,18 +1,17 @@
 // The status: the backend, the mode, the ledger, refused requests, whose rows are shown, and the settings.
-// Some cards are in access.js, settings.js and first-contact.js.
+// Some cards are in access.js and first-contact.js.
 
 import { accessCard } from "./access.js";
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { linkState, isOfflineByChoice, offlineText, stateText } from "./connection-state.js";
+import { isOfflineByChoice, linkState, offlineText, stateText } from "./connection-state.js";
 import { modeSentence } from "./connection.js";
-import { button, facts, fill, h, joined, note, options, refill } from "./dom.js";
+import { button, column, facts, fill, h, joined, note, options, refill } from "./dom.js";
 import { failingTables, firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
-import { attempt, toast } from "./messages.js";
-import { settingsForm } from "./settings.js";
+import { attempt, showProblem, toast } from "./messages.js";
 import { unsavedLine, unsavedPlaces } from "./unsaved.js";
-import { statusWords as said } from "./words-settings.js";
+import { settingWords, statusWords as said, triggersTitle, triggerWords } from "./words-settings.js";
 import { words } from "./words.js";
 
 const ledgerStates = [
@@ -92,12 +91,12 @@ function backendCard(status) {
     heading("backend"),
     h("p", {},
       h("span", { class: `pill ${linkState(status)}` }, stateText(status))),
-    facts(backendFacts(status).filter(([, value]) => value)),
-    warnings.map((warning) => h("p", { class: "notice warning" }, warning)),
     h("details", { open: isRebinding },
       h("summary", {}, said.otherAddress),
       h("p", {}, said.otherAddressHow), h("pre", { tabindex: "0" }, said.otherAddressCommand),
       h("p", {}, said.rebindHow), h("pre", { tabindex: "0" }, said.rebindCommand)),
+    facts(backendFacts(status).filter(([, value]) => value)),
+    warnings.map((warning) => h("p", { class: "notice warning" }, warning)),
   ];
 }
 
@@ -175,4 +174,38 @@ function rejectedCard(rejections) {
     heading("rejected"),
     rejections.length === 0 ? note(said.noneRejected) : h("ul", { class: "plain" }, rejections.map(row)),
   ];
+}
+
+/** @param {Settings} settings */
+export function settingsForm(settings) {
+  /** Sends a change. If it is refused, `restore()` puts back what the form showed before. */
+  async function change(body, restore) {
+    try {
+      Object.assign(settings, await operator.patch("/settings", body));
+      toast(words.saved);
+    } catch (problem) {
+      restore();
+      showProblem(problem);
+    }
+  }
+
+  const triggers = Object.entries(triggerWords).map(([name, label]) => {
+    const box = h("input", { type: "checkbox", checked: settings.triggers.some((one) => one === name) });
+    box.addEventListener("change", () => {
+      const others = settings.triggers.filter((one) => one !== name);
+      change({ triggers: box.checked ? [...others, name] : others }, () => (box.checked = !box.checked));
+    });
+    return h("label", { class: "switch block" }, box, label);
+  });
+
+  const numbers = Object.entries(settingWords).map(([name, { label, min, max }]) => {
+    const field = h("input", { type: "number", min, max, value: settings[name] });
+    const restore = () => (field.value = settings[name]);
+    field.addEventListener("change", () => change({ [name]: Number(field.value) }, restore));
+    return column(label, field);
+  });
+
+  return h("div", {},
+    h("fieldset", {}, h("legend", {}, triggersTitle), triggers),
+    h("div", { class: "columns" }, numbers));
 }

@@ -2,6 +2,7 @@
 // numbers and policies, and how to remove it from this device.
 
 import { operator } from "./api.js";
+import { copyButton, shell } from "./clipboard.js";
 import { button, column, fill, find, h, joined, note, options, refill } from "./dom.js";
 import { distance } from "./formats.js";
 import { attempt, showProblem, toast } from "./messages.js";
@@ -91,4 +92,34 @@ function tablePolicies(table, changed) {
   return h("details", { class: "policies" },
     h("summary", {}, words.policies),
     h("div", { class: "columns" }, Object.entries(policyWords).map(choice)));
+}
+
+const version = "-H 'ZUMO-API-VERSION: 2.0.0'";
+const json = "-H 'Content-Type: application/json'";
+const pageRows = "50";
+
+/** Lines of curl for a table and the filter on screen. */
+export function apiPreview(table, { filter, orderby }) {
+  const address = `${location.origin}/tables/${encodeURIComponent(table)}`;
+  const list = `${address}?${optionsOf({ $filter: filter, $orderby: orderby, $top: pageRows })}`;
+  const one = shell(`${address}/ID`);
+  const lines = [
+    [words.curlList, `curl -s ${version} ${shell(list)}`],
+    [words.curlInsert, `curl -s ${version} ${json} -d ${shell(words.curlItem)} ${shell(address)}`],
+    [words.curlUpdate, `curl -s -X PATCH ${version} ${json} -d ${shell(words.curlChange)} ${one}`],
+    [words.curlDelete, `curl -s -X DELETE ${version} ${one}`],
+  ];
+  return h("details", { class: "preview" },
+    h("summary", {}, words.apiPreview),
+    lines.map(([name, text]) => line(name, text)));
+}
+
+function optionsOf(options) {
+  const given = Object.entries(options).filter(([, value]) => value);
+  return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+}
+
+function line(name, text) {
+  return h("div", { class: "curl" }, h("span", {}, name), h("pre", { tabindex: "0" }, text),
+    copyButton({ class: "small", "aria-label": `${words.copy}: ${name}` }, words.copy, () => text));
 }

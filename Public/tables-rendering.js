@@ -1,13 +1,13 @@
 // Draws the tables view: the tables at the side; above the rows one line with the filter and what can be
 // done; below them what is known about the table.
 
-import { apiPreview } from "./api-preview.js";
 import { canWrite } from "./api.js";
-import { button, fill, find, form, h, refill } from "./dom.js";
+import { button, fill, find, form, h, options, refill } from "./dom.js";
 import { draft } from "./drafts.js";
+import { number } from "./formats.js";
 import { columnPicker, shownColumns } from "./tables-columns.js";
 import { tableGrid } from "./tables-grid.js";
-import { tableSidebar } from "./tables-sidebar.js";
+import { apiPreview } from "./tables-head.js";
 import { addressOf, columnsOf } from "./tables-state.js";
 import { leftText, unsavedLine, unsavedMark } from "./unsaved.js";
 import { tableWords as said } from "./words-tables.js";
@@ -124,4 +124,43 @@ export function tablesPage(main, { go, open, turn, add }) {
     focusGrid: () => find(grid.element, "[data-open]")?.focus(),
     close: columns.close,
   };
+}
+
+const searchedFrom = 12; // So many tables are worth a search.
+
+export function tableSidebar() {
+  /** @type {TableStatus[]} */
+  let tables = [];
+  let chosen = "";
+  const search = h("input", {
+    type: "search", "aria-label": said.find, placeholder: said.find, hidden: true, oninput: drawList,
+  });
+  const list = h("ul", { class: "table-list", "aria-label": words.tables });
+  const select = h("select", {
+    class: "table-select", "aria-label": said.choose,
+    onchange: () => (location.hash = addressOf({ table: select.value })),
+  });
+  const element = h("div", { class: "table-side" }, search, list);
+
+  function drawList() {
+    const wanted = search.value.toLowerCase();
+    const found = tables.filter(({ name }) => name.toLowerCase().includes(wanted));
+    refill(list, found.map(({ name, items }) => h("li", { "data-key": name },
+      h("a", { href: addressOf({ table: name }), "aria-current": name === chosen ? "true" : null },
+        h("span", { class: "name" }, name), h("span", { class: "count" }, number(items))))));
+  }
+
+  /** @param {TableStatus[]} known */
+  function draw(known, nowChosen) {
+    [tables, chosen] = [known, nowChosen];
+    search.hidden = tables.length < searchedFrom;
+    drawList();
+    if (document.activeElement === select) return;
+    const names = tables.map(({ name, items }) => [name, `${name} (${number(items)})`]);
+    if (!tables.some(({ name }) => name === chosen)) names.unshift([chosen, chosen]);
+    refill(select, options(names));
+    select.value = chosen;
+  }
+
+  return { element, select, draw };
 }

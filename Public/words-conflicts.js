@@ -1,7 +1,6 @@
 // The English sentences of the conflicts view.
 
-import { distance, number } from "./formats.js";
-import { plural, quoted } from "./words-parts.js";
+import { distance, number, plural, quoted } from "./formats.js";
 
 export const conflictWords = {
   noConflicts: "No conflicts. When two sides change the same field, you decide here.",

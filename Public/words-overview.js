@@ -1,7 +1,6 @@
 // The English sentences of the overview above the queue, and of the list of runs.
 
-import { number, time } from "./formats.js";
-import { plural } from "./words-parts.js";
+import { number, plural, time } from "./formats.js";
 
 const rate = (value) => number(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
 

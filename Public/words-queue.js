@@ -1,7 +1,6 @@
 // The English sentences of the queue and of one change in it.
 
-import { number } from "./formats.js";
-import { plural, quoted } from "./words-parts.js";
+import { number, plural, quoted } from "./formats.js";
 
 export const queueWords = {
   causes: "Causes",

@@ -1,7 +1,6 @@
 // The English sentences of the tables view.
 
-import { number } from "./formats.js";
-import { quoted } from "./words-parts.js";
+import { number, quoted } from "./formats.js";
 
 export const tableWords = {
   choose: "Table",

@@ -1,7 +1,6 @@
 // The English sentences of the views, ready for translation. Those of some views are in words-….js.
 
-import { day, distance, number, time } from "./formats.js";
-import { plural, quoted } from "./words-parts.js";
+import { day, distance, number, plural, quoted, time } from "./formats.js";
 
 const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
 
