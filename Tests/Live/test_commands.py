@@ -35,7 +35,7 @@ COMMAND_OF = {
     "undo": "history",
 }
 # Commands that keep running, or whose output is a file of another format.
-WITHOUT_JSON = {"demo", "serve", "backend", "config init", "export", "support"}
+WITHOUT_JSON = {"demo", "serve", "backend run", "config init", "export", "support"}
 OPEN_STATES = {"queued", "waiting", "sending", "unknown", "conflict", "quarantined"}
 
 
