@@ -27,8 +27,10 @@ import Testing
         client.send("GET /\(Self.line)\r\n")
         _ = client.answer()
         client.send("GET / HTTP/1.1\r\n\(fields)\r\n")
-        let alone = server.exchange("GET / HTTP/1.1\r\n\(fields)\r\n").answer
-        #expect(client.answer()?.text == alone?.text)
+        let alone = try #require(server.exchange("GET / HTTP/1.1\r\n\(fields)\r\n").answer)
+        #expect(alone.status == 200)
+        let second = try #require(client.answer())
+        #expect((second.status, second.text) == (alone.status, alone.text))
     }
 
     @Test(arguments: [

@@ -117,18 +117,36 @@ import Testing
     }
 
     @Test func instants() {
+        var (damaged, read) = (0, 0)
         inputs("instants", 4_000) { source, seed in
             let instant = Instant(ticks: Int64(source.next() % 3_155_378_975_999_999_999))
-            #expect(Instant(iso: instant.text)?.text == instant.text, seed)
-            let pieces = [
-                "2014", "-", "03", "01", "T", ":", "08", "00", ".", "1234567", "Z", "+02:00", " ",
-                "/Date(", ")/", "99999999999999999999", "é",
-            ]
-            let noise = source.text(pieces, upTo: 14)
-            for found in [Instant(iso: noise), Instant(parsing: noise)] {
-                if let found { #expect(Instant(iso: found.text)?.text == found.text, seed) }
+            let text = instant.text
+            #expect(Instant(iso: text)?.text == text, seed)
+            // The same moment by a clock that is ahead.
+            let minutes = Int64(source.next() % (14 * 60))
+            let ahead = Instant(milliseconds: instant.milliseconds + minutes * 60_000)
+            let offset = String(format: "+%02d:%02d", Int(minutes / 60), Int(minutes % 60))
+            if ahead.text.hasPrefix(text.prefix(3)) {
+                #expect(Instant(iso: ahead.text.dropLast() + offset)?.text == text, seed)
+            }
+            // Times of Mobile Services.
+            let date = "/Date(\(instant.milliseconds))/"
+            #expect(Instant(parsing: date)?.text == text, "\(seed): \(date)")
+            // What is damaged is no time, or one that is read again as itself.
+            for whole in [text, String(ahead.text.dropLast()) + offset, date] {
+                guard let noise = String(validating: source.damaged(whole), as: UTF8.self),
+                    noise != whole
+                else { continue }
+                damaged += 1
+                for found in [Instant(iso: noise), Instant(parsing: noise)] {
+                    guard let found else { continue }
+                    read += 1
+                    #expect(Instant(iso: found.text)?.text == found.text, "\(seed): \(noise)")
+                }
             }
         }
+        // Most of the damaged texts are nearly a time, and a good part of them is one.
+        if damaged > 1_000 { #expect(read * 50 > damaged, "\(read) of \(damaged)") }
     }
 
     @Test func paths() throws {

@@ -1,7 +1,8 @@
+package import ArgumentParser
 package import Backend
 package import HTTPServer
 package import Proxy
-import TablesProtocol
+package import TablesProtocol
 
 /// The settings of a backend, read and checked.
 package struct BackendServeConfiguration: Sendable {
@@ -91,5 +92,182 @@ package struct BackendServeConfiguration: Sendable {
         StartProblem(
             "\(what) says who may do what, so users' tokens have to be verified. Say whose tokens "
                 + "are good with --access-file.")
+    }
+}
+
+/// The options of a backend, for a site or not. Each can be set as an environment variable too.
+package struct BackendServeOptions: ParsableArguments {
+    @Option(help: "Where to listen. (default: 127.0.0.1:8081)")
+    package var listen: String?
+
+    @Option(help: "The data folder. (default: understudy-backend in ~/.local/share)")
+    package var data: String?
+
+    @Option(
+        name: [.long, .customLong("generation")],
+        help: """
+            Which server it answers like: \
+            \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")). (default: 2)
+            """)
+    package var flavour: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A table that exists from the start; after a colon, joined by +, what is special about \
+            it: \(BackendTable.Word.allCases.map(\.rawValue).joined(separator: ", ")). Repeat it. \
+            (default: tables come with their first write; express: none)
+            """, valueName: "table[:words]"))
+    package var table: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A table whose ids are integers that it assigns; repeat it.", valueName: "table"))
+    package var integerIds: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A table that deletes for good; repeat it.", valueName: "table"))
+    package var hardDelete: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A table that needs a sign-in, with items for each user; repeat it.",
+            valueName: "table"))
+    package var signIn: [String] = []
+
+    @Option(help: ArgumentHelp("Rows in one answer. (default: as the server)", valueName: "rows"))
+    package var pageRows: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How many requests a second are taken. Others are answered 429, with a Retry-After that \
+            spreads the clients' return. (default: all)
+            """, valueName: "requests"))
+    package var requestsPerSecond: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where clients find it, if something in front of it speaks TLS: Link, nextLink and \
+            Location begin so. (default: what the request addressed)
+            """, valueName: "url"))
+    package var publicAddress: String?
+
+    @OptionGroup package var log: LogOptions
+
+    package init() {}
+
+    /// The flags by the names of their settings.
+    package var flags: [String: [String]] {
+        func list(_ value: String?) -> [String] { value.map { [$0] } ?? [] }
+        let own: [String: [String]] = [
+            Settings.anyListen.name: list(listen), Settings.backendData.name: list(data),
+            Settings.flavour.name: list(flavour),
+            Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
+            Settings.hardDelete.name: hardDelete, Settings.signIn.name: signIn,
+            Settings.pageRows.name: list(pageRows),
+            Settings.requestsPerSecond.name: list(requestsPerSecond),
+            Settings.publicAddress.name: list(publicAddress),
+        ]
+        return own.merging(log.flags) { $1 }
+    }
+}
+
+// The settings of a backend, for a site or not.
+extension Settings {
+    package static let anyListen = Setting<ListenAddress>(
+        name: "listen", allowed: "an address with a port, such as 127.0.0.1:8081 or 0.0.0.0:443",
+        about: SettingText(
+            "Where proxies and clients find the backend.",
+            standard: "127.0.0.1:8081", example: "0.0.0.0:443")
+    ) { try? ListenAddress($0) }
+
+    package static let backendTable = Setting<BackendTable>(
+        name: "table", allowed: BackendTable.allowed,
+        about: SettingText(
+            "A table that exists from the start, and what is special about it.",
+            standard: "tables come with their first write", example: "todos:per-user",
+            isList: true)
+    ) { BackendTable($0) }
+
+    package static let backendData = Setting<DataFolder>(
+        name: data.name, allowed: data.allowed,
+        about: SettingText(
+            "The folder of the rows without database.",
+            standard: "understudy-backend in $XDG_DATA_HOME or ~/.local/share",
+            example: "/var/lib/understudy-backend"),
+        read: data.read)
+
+    package static let flavour = Setting<BackendFlavour>(
+        name: "flavour",
+        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "Which server it answers like.", standard: "2", example: "2")
+    ) { BackendFlavour(rawValue: $0) }
+
+    package static let integerIDs = named(
+        "integer-ids", "A table whose ids are integers that it assigns.", example: "numbers")
+    package static let hardDelete = named(
+        "hard-delete", "A table that deletes for good.", example: "drafts")
+    package static let signIn = named(
+        "sign-in", "A table that needs a sign-in, with items for each user.", example: "todos")
+
+    package static let pageRows = wholeNumber(
+        "page-rows", in: 1...100_000,
+        about: SettingText(
+            "Rows in one answer.", standard: "as the server of the flavour", example: "1000"))
+
+    package static let requestsPerSecond = wholeNumber(
+        "requests-per-second", in: 1...1_000_000,
+        about: SettingText(
+            "How many requests a second are taken; others are told when to return.",
+            standard: "all", example: "2000"))
+
+    package static let publicAddress = Setting<PublicAddress>(
+        name: "public-address",
+        allowed: "an http or https address without a path, such as https://site.example",
+        about: SettingText(
+            "Where clients find it, if something in front of it speaks TLS: links begin so.",
+            standard: "what the request addressed", example: "https://site.example")
+    ) { PublicAddress($0) }
+
+    private static func named(
+        _ name: String, _ summary: String, example: String
+    ) -> Setting<TableName> {
+        Setting<TableName>(
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
+            about: SettingText(summary, standard: "none", example: example, isList: true)
+        ) { TableName($0) }
+    }
+}
+
+/// What protects a backend: the users' tokens, and the certificate.
+package struct BackendSecurity: Sendable {
+    /// Whose tokens are good; nil for the reference backend, which takes every token.
+    package let access: (any TokenVerifier)?
+    /// What clients are shown; nil for connections in the clear.
+    package let certificate: ServerCertificate?
+
+    /// The protection of a site; nothing, for the reference backend.
+    package init(access: (any TokenVerifier)? = nil, certificate: ServerCertificate? = nil) {
+        (self.access, self.certificate) = (access, certificate)
+    }
+
+    /// Refuses an address that other machines reach, where not every request is protected.
+    package func check(_ address: ListenAddress, allowsPlainHTTP: Bool) throws(StartProblem) {
+        if address.isLoopback { return }
+        if access == nil {
+            throw StartProblem(
+                "\(address) is open to other machines, and the reference backend accepts every "
+                    + "token. Say whose tokens are good with --access-file, or listen on a loopback "
+                    + "address.")
+        }
+        if certificate == nil, !allowsPlainHTTP {
+            throw StartProblem(
+                "\(address) is open to other machines, and rows and tokens would travel in the clear. "
+                    + "Say --tls-certificate and --tls-key, or --allow-plain-http where something in "
+                    + "front of it speaks TLS or the network is trusted.")
+        }
     }
 }

@@ -1,7 +1,10 @@
+import ArgumentParser
 import Backend
+import HTTPServer
 import Program
 import Proxy
 import Site
+import TablesProtocol
 
 /// The settings of a site, read and checked.
 struct SiteConfiguration: Sendable {
@@ -69,4 +72,247 @@ extension UnknownVariable {
         Settings.backendKey.variable, Settings.backendProxy.variable,
         Settings.backendGeneration.variable, Settings.pageSize.variable,
     ]
+}
+
+/// The options of a site alone.
+struct SiteOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Keep the rows in PostgreSQL (15 or later) instead of the data folder: its URL as libpq \
+            reads it, with several hosts where a standby may take over. UNDERSTUDY_DATABASE keeps a \
+            password out of the list of processes.
+            """, valueName: "url"))
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long after SIGTERM it goes on, while /-/readyz is 503 and a balancer turns away. \
+            (default: 5 with --access-file, else 0)
+            """, valueName: "seconds"))
+    var drain: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A JSON file that says whose tokens are good; docs/OPERATIONS.md describes it.",
+            valueName: "file"))
+    var accessFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file with the administrator's token in its first line. With --access-file, all that \
+            is neither a table nor a login needs it.
+            """, valueName: "file"))
+    var adminTokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Who may do what --table says nothing about: anonymous, authenticated, or disabled, where \
+            no table comes with its first write either. (default with --access-file: authenticated)
+            """, valueName: "level"))
+    var defaultAccess: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The certificate to show clients with those above it, a PEM file.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("Its key, a PEM file, not encrypted.", valueName: "file"))
+    var tlsKey: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether it listens without TLS where other machines reach it. (default: no)")
+    var allowPlainHttp: Bool?
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        func list(_ value: String?) -> [String] { value.map { [$0] } ?? [] }
+        return [
+            Settings.database.name: list(database), Settings.drain.name: list(drain),
+            Settings.accessFile.name: list(accessFile),
+            Settings.adminTokenFile.name: list(adminTokenFile),
+            Settings.defaultAccess.name: list(defaultAccess),
+            Settings.certificate.name: list(tlsCertificate),
+            Settings.certificateKey.name: list(tlsKey),
+            Settings.servePlainHTTP.name: allowPlainHttp.texts,
+        ]
+    }
+}
+
+// The settings of a site alone.
+extension Settings {
+    /// Read by libpq alone, and never shown: it may hold a password.
+    static let database = Setting<String>(
+        name: "database", allowed: "a URL",
+        about: SettingText(
+            "PostgreSQL's URL, with all hosts of which one may take over. All nodes have the same.",
+            standard: "a file of SQLite in the data folder",
+            example: "postgresql://understudy@db1,db2/understudy")
+    ) { $0 }
+
+    static let drain = wholeNumber(
+        "drain", in: 0...Limits.drainSecondsMax,
+        about: SettingText(
+            "Seconds from SIGTERM to the stop. In them requests are answered, and readyz is 503.",
+            standard: "5 with access-file, otherwise 0", example: "10"))
+
+    static let accessFile = path(
+        "access-file",
+        about: SettingText(
+            "The JSON file that says whose tokens are good.",
+            standard: "none; every token is accepted",
+            example: "/etc/understudy/access.json"))
+
+    static let adminTokenFile = path(
+        "admin-token-file",
+        about: SettingText(
+            "The file with the administrator's token in its first line.",
+            standard: "none; access-file needs it", example: "/etc/understudy/admin.token"))
+
+    static let certificate = path(
+        "tls-certificate",
+        about: SettingText(
+            "The certificate to show clients with those above it, a PEM file.",
+            standard: "none; it speaks plain HTTP", example: "/etc/understudy/site.pem"))
+
+    static let certificateKey = path(
+        "tls-key",
+        about: SettingText(
+            "The key of tls-certificate, a PEM file that is not encrypted.",
+            standard: "none; tls-certificate needs it", example: "/etc/understudy/site.key"))
+
+    static let servePlainHTTP = yesOrNo(
+        allowPlainHTTP.name,
+        about: SettingText(
+            "Whether it listens without TLS where other machines reach it.",
+            standard: "no", example: "yes"))
+
+    static let defaultAccess = Setting<AccessLevel>(
+        name: "default-access",
+        allowed: "one of \(AccessLevel.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "Who may do what table says nothing about. disabled: no other tables come either.",
+            standard: "authenticated with access-file", example: "authenticated")
+    ) { AccessLevel(rawValue: $0) }
+}
+
+extension ServeSetting {
+    /// All settings of a site, in the order of the commented file.
+    static let ofSite: [ServeSetting] = [
+        ServeSetting(Settings.anyListen),
+        ServeSetting(Settings.certificate),
+        ServeSetting(Settings.certificateKey),
+        ServeSetting(Settings.servePlainHTTP),
+        ServeSetting(Settings.publicAddress),
+        ServeSetting(Settings.accessFile),
+        ServeSetting(Settings.adminTokenFile),
+        ServeSetting(Settings.defaultAccess),
+        ServeSetting(Settings.backendTable),
+        ServeSetting(Settings.database, isSecret: true),
+        ServeSetting(Settings.backendData),
+        ServeSetting(Settings.flavour),
+        ServeSetting(Settings.integerIDs),
+        ServeSetting(Settings.hardDelete),
+        ServeSetting(Settings.signIn),
+        ServeSetting(Settings.pageRows),
+        ServeSetting(Settings.requestsPerSecond),
+        ServeSetting(Settings.drain),
+        ServeSetting(Settings.logLevel),
+        ServeSetting(Settings.logFormat),
+    ]
+}
+
+extension BackendSecurity {
+    /// The settings that a SIGHUP applies; of the files, also what is in them.
+    static let reloadable: Set<String> = [
+        Settings.accessFile.name, Settings.adminTokenFile.name, Settings.certificate.name,
+        Settings.certificateKey.name, Settings.logLevel.name, Settings.logFormat.name,
+    ]
+
+    /// Reads the files that the settings name.
+    /// SIGHUP reads them anew.
+    init(_ sources: Sources) throws(StartProblem) {
+        do {
+            try sources.check(ServeSetting.ofSite)
+            self.init(
+                access: try Self.access(sources), certificate: try Self.certificate(sources))
+        } catch {
+            throw StartProblem(reading: error)
+        }
+    }
+
+    private static func access(_ sources: Sources) throws -> BackendAccess? {
+        guard let path = try sources.value(Settings.accessFile) else {
+            if try sources.value(Settings.adminTokenFile) != nil {
+                throw StartProblem(
+                    "--admin-token-file has an effect only with --access-file. Add that, or take it "
+                        + "out.")
+            }
+            return nil
+        }
+        guard let tokenPath = try sources.value(Settings.adminTokenFile) else {
+            throw StartProblem(
+                "--access-file needs --admin-token-file: a file with the token of the administrator "
+                    + "in its first line, such as `openssl rand -hex 32` makes.")
+        }
+        let token = try bytes(tokenPath, naming: "with --admin-token-file", isSecret: true)
+            .prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let text = try bytes(path, naming: "with --access-file")
+        // Of the files that it names only this site's key is a secret: JWK sets are public.
+        let ownKey = (try? JSONValue(parsing: text))?["own"]?["keyFile"]?.string
+        let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+        do {
+            return try BackendAccess(
+                parsing: text, adminToken: String(decoding: token, as: UTF8.self)
+            ) { name in
+                try bytes(
+                    name.hasPrefix("/") ? name : "\(folder)/\(name)", naming: "in \(path)",
+                    isSecret: name == ownKey)
+            }
+        } catch let problem as AccessProblem {
+            throw StartProblem("\(path) cannot be used. \(problem)")
+        }
+    }
+
+    private static func certificate(_ sources: Sources) throws -> ServerCertificate? {
+        let chain = try sources.value(Settings.certificate)
+        let key = try sources.value(Settings.certificateKey)
+        guard let chain, let key else {
+            if chain == nil, key == nil { return nil }
+            throw StartProblem("--tls-certificate and --tls-key go together: say both.")
+        }
+        return ServerCertificate(
+            chain: String(
+                decoding: try bytes(chain, naming: "with --tls-certificate"), as: UTF8.self),
+            key: String(
+                decoding: try bytes(key, naming: "with --tls-key", isSecret: true), as: UTF8.self))
+    }
+
+    /// The bytes of a file that decides who gets rows and tokens.
+    /// - Parameter naming: how a copy of it is named, as the end of a sentence.
+    /// - Throws: ``StartProblem`` where other users can change it, or can read it though it is a secret.
+    private static func bytes(
+        _ path: String, naming: String, isSecret: Bool = false
+    ) throws -> [UInt8] {
+        guard let file = try InputFile(path) else {
+            throw StartProblem("There is no file \(path).")
+        }
+        let status = file.status
+        if let fault = status.changeFault(
+            path, path: path, naming: naming, user: ThisProcess.user)
+        {
+            throw StartProblem(fault)
+        }
+        if isSecret, let fault = status.secretFault(path: path) { throw StartProblem(fault) }
+        guard let bytes = try file.bytes(atMost: Limits.accessFileBytes) else {
+            throw StartProblem(
+                "\(path) has more than \(Limits.accessFileBytes >> 20) MiB. Name the right file "
+                    + "\(naming).")
+        }
+        return bytes
+    }
 }
