@@ -95,7 +95,7 @@ function backendCard(status) {
       h("summary", {}, said.otherAddress),
       h("p", {}, said.otherAddressHow), h("pre", { tabindex: "0" }, said.otherAddressCommand),
       h("p", {}, said.rebindHow), h("pre", { tabindex: "0" }, said.rebindCommand)),
-    facts(backendFacts(status).filter(([, value]) => value)),
+    facts(backendFacts(status).map(([name, value]) => [name, value || words.absent])),
     warnings.map((warning) => h("p", { class: "notice warning" }, warning)),
   ];
 }
@@ -103,12 +103,12 @@ function backendCard(status) {
 /** @param {Status} status */
 const backendFacts = ({ backend, lastSync, nextSync, version, startedAt }) => [
   [said.address, backend.url],
-  [words.reason, backend.reason],
-  [said.since, timeAndDistance(backend.since)],
-  [words.nextTryLabel, timeAndDistance(backend.nextTry)],
+  [said.version, said.running(version, startedAt)],
   [said.lastSync, lastSync ? distance(lastSync) : words.neverSynced],
   [said.nextSync, distance(nextSync)],
-  [said.version, said.running(version, startedAt)],
+  [said.since, timeAndDistance(backend.since)],
+  [words.nextTryLabel, timeAndDistance(backend.nextTry)],
+  [words.reason, backend.reason], // It may take several lines, so it is the last.
 ];
 
 /**
