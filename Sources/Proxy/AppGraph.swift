@@ -91,13 +91,14 @@ extension AppGraph {
     package func health() async -> Health {
         var statuses: [EngineStatus] = []
         var allEnginesRun = true
-        for tenant in tenants.all {
+        let (open, closed) = await tenants.census()
+        for tenant in open {
             if let status = try? await tenant.engine.status() { statuses.append(status) }
             if await !tenant.engine.isLoopAlive { allEnginesRun = false }
         }
         return Health(
             engines: statuses,
-            closedQueue: tenants.closedStores.sum?.ledger.queue ?? QueueCounts(),
+            closedQueue: closed.sum?.ledger.queue ?? QueueCounts(),
             allEnginesRun: allEnginesRun)
     }
 }

@@ -57,7 +57,8 @@ class BadLine:
         with self.lock:
             if self.random.random() >= self.fault_rate:
                 return None
-            fault = self.random.choice(faults)
+            # One that has not happened yet comes first, so that every run has all of them.
+            fault = self.random.choice([one for one in faults if not self.counts[one]] or faults)
             self.counts[fault] += 1
             return fault
 

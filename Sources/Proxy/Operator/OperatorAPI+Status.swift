@@ -265,8 +265,8 @@ extension OperatorAPI {
         var contents: [String: Metrics.Contents] = [:]
         // Before the open engines, so that one that ends meanwhile is not counted twice.
         var times = tenants.endedRequestTimes.withLock { $0 }
-        // Read together, so that a store which opens or closes while the engines are asked counts once.
-        let (open, closed) = (tenants.all, tenants.closedStores)
+        // A store that opens or closes while the engines are asked counts once.
+        let (open, closed) = await tenants.census()
         let closedStalls = tenants.tenantStates.withLock {
             $0.values.reduce(0) { $0 + ($1.memory?.stalls ?? 0) }
         }

@@ -166,24 +166,39 @@ struct OpenStores: Sendable {
         return waiting.sorted { ($0.at, $0.identity) < ($1.at, $1.identity) }.map(\.identity)
     }
 
+    /// The stores of one moment, each once.
+    struct Census: Sendable {
+        /// The open stores by identity, each with a use that is counted.
+        var open: [Tenant] = []
+        var closed = ClosedTotal()
+        /// The stores that are being closed. They are in neither of the others.
+        var closing: Set<String> = []
+    }
+
+    /// Counts the stores.
+    /// - Parameter identities: those to count; nil for all.
+    mutating func census(of identities: Set<String>? = nil) -> Census {
+        func counts(_ identity: String) -> Bool { identities?.contains(identity) ?? true }
+        var census = Census()
+        for identity in open.keys.sorted() where counts(identity) {
+            if let tenant = use(identity, isInspection: true) {
+                census.open.append(tenant)
+            } else {
+                census.closing.insert(identity)
+            }
+        }
+        for (identity, store) in closed where counts(identity) {
+            census.closed.add(store, hasFailed: failed.contains(identity))
+        }
+        return census
+    }
+
     /// The totals of the closed stores.
     var closedTotal: ClosedTotal {
         var total = ClosedTotal()
-        var sum = StoreSummary.empty
-        var isKnown = false
         for (identity, store) in closed {
-            let hasFailed = failed.contains(identity)
-            if hasFailed { total.failed += 1 }
-            switch store {
-            case .known(let entry):
-                sum.add(entry.summary)
-                total.bytes += entry.file?.bytes ?? 0
-                isKnown = true
-                if !hasFailed { total.known += 1 }
-            case .unexamined: if !hasFailed { total.unexamined += 1 }
-            }
+            total.add(store, hasFailed: failed.contains(identity))
         }
-        if isKnown { total.sum = sum }
         return total
     }
 
@@ -208,6 +223,33 @@ struct ClosedTotal: Sendable, Hashable {
     var unexamined = 0
     /// The number of stores that could not be opened at the last attempt. They may be in the sum.
     var failed = 0
+
+    /// Adds a store.
+    mutating func add(_ store: OpenStores.Closed, hasFailed: Bool) {
+        if hasFailed { failed += 1 }
+        switch store {
+        case .known(let entry):
+            add(entry.summary)
+            bytes += entry.file?.bytes ?? 0
+            if !hasFailed { known += 1 }
+        case .unexamined: if !hasFailed { unexamined += 1 }
+        }
+    }
+
+    /// Adds the totals of other stores.
+    mutating func add(_ other: ClosedTotal) {
+        if let summary = other.sum { add(summary) }
+        bytes += other.bytes
+        known += other.known
+        unexamined += other.unexamined
+        failed += other.failed
+    }
+
+    private mutating func add(_ summary: StoreSummary) {
+        var total = sum ?? .empty
+        total.add(summary)
+        sum = total
+    }
 
     /// Warnings for the operator. No user is named.
     var warnings: [String] {

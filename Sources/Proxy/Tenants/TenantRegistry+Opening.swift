@@ -27,6 +27,21 @@ extension TenantRegistry {
         return [anonymous] + open.compactMap { tenant($0, isInspection: true) }
     }
 
+    /// Every store once: the open ones, `anonymous` first, and the totals of the closed ones. One that is
+    /// being closed counts as soon as that has ended. The open ones do not become more recently used.
+    func census() async -> (open: [Tenant], closed: ClosedTotal) {
+        var census = stores.withLock { $0.census() }
+        var open = [anonymous] + census.open.map(inUse)
+        var closed = census.closed
+        while !census.closing.isEmpty, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(Limits.storePollMilliseconds))
+            census = stores.withLock { [closing = census.closing] in $0.census(of: closing) }
+            open += census.open.map(inUse)
+            closed.add(census.closed)
+        }
+        return (open, closed)
+    }
+
     /// The tenant of an identity. Its store is opened, or made, if it is not open.
     ///
     /// 1. If ``Limits/openStores`` are open, the least recently used idle store is closed first.

@@ -95,6 +95,29 @@ struct ClosedStoreTests {
         }
     }
 
+    @Test func `every store is counted once while stores are opened and closed`() async throws {
+        try await TestApp.run { test in
+            let tenants = test.graph.tenants
+            let users = (0..<3 * Limits.openStores).map { "user\($0)" }
+            for user in users { _ = try await tenants.open(user) }
+            await withDiscardingTaskGroup { group in
+                for part in 0..<3 {
+                    group.addTask {
+                        for user in users[(part * Limits.openStores)...] {
+                            _ = try? await tenants.open(user)
+                        }
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<200 {
+                        let (open, closed) = await tenants.census()
+                        #expect(open.count + closed.known == users.count + 1)
+                    }
+                }
+            }
+        }
+    }
+
     private func policy(_ tenants: TenantRegistry, _ identity: String) async throws
         -> ConflictPolicy?
     {
