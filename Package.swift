@@ -189,7 +189,7 @@ let package = Package(
             name: "understudyTests",
             dependencies: [
                 "understudy", "Program", "Proxy", "HTTPMessage", "HTTPServer", "TablesProtocol",
-                "SyncCore", "Backend", httpTypes, logging,
+                "SyncCore", "Backend", arguments, httpTypes, logging,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -30,7 +30,7 @@ package struct SettingsReport {
             .init("name", .string(setting.name)),
             .init("values", .array(said.map { .string(Self.shown($0, setting)) })),
             .init("origins", .array(said.map { .string($0.place) })),
-            .init("default", .string(setting.standard)),
+            .init("default", .string(setting.about.standard)),
             .init("allowed", .string(setting.allowed)),
         ])
     }
@@ -40,7 +40,7 @@ package struct SettingsReport {
         settings.flatMap { setting -> [String] in
             let said = sources.statements(setting)
             if said.isEmpty {
-                let line = "# \(setting.name) = \(setting.standard)"
+                let line = "# \(setting.name) = \(setting.about.standard)"
                 return [origin ? "\(line)  (default)" : line]
             }
             return said.map { statement in
@@ -51,7 +51,7 @@ package struct SettingsReport {
     }
 
     private static func shown(_ said: Sources.Statement, _ setting: ServeSetting) -> String {
-        setting.isSecret ? ServeSetting.notShown : said.text
+        setting.about.isSecret ? ServeSetting.notShown : said.text
     }
 }
 
@@ -166,13 +166,13 @@ package struct ConfigInit<Configured: ConfiguredProgram>: AsyncParsableCommand {
         ]
         for setting in kind.settings {
             lines.append("")
-            lines.append(
-                "# \(setting.summary)" + (setting.isList ? " Repeat the line for more." : ""))
+            let about = setting.about
+            lines.append("# \(about.summary)" + (about.isList ? " Repeat the line for more." : ""))
             lines.append("# Allowed: \(setting.allowed).")
-            let isReloaded = kind.reloadable.contains(setting.name)
             lines.append(
-                "# Default: \(setting.standard)." + (isReloaded ? " SIGHUP takes it over." : ""))
-            lines.append("#\(setting.name) = \(setting.example)")
+                "# Default: \(about.standard)."
+                    + (setting.isReloaded ? " SIGHUP takes it over." : ""))
+            lines.append("#\(setting.name) = \(about.example)")
         }
         return lines.joined(separator: "\n")
     }

@@ -25,7 +25,7 @@ package struct BackendConnection: Sendable, Hashable {
         certificate = try sources.value(Settings.backendCertificate)
         key = try sources.value(Settings.backendKey)
         proxy = try sources.value(Settings.backendProxy)
-        allowsPlainHTTP = try sources.value(Settings.allowPlainHTTP) ?? false
+        allowsPlainHTTP = try sources.valueOrDefault(Settings.allowPlainHTTP)
     }
 
     /// Checks the settings for a backend.
@@ -119,43 +119,12 @@ extension BackendAddress {
 }
 
 /// The options of the connection to the backend.
-package struct BackendConnectionOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "PEM file of the authorities to trust for the backend. (default: the system's)",
-            valueName: "file"))
-    package var backendCa: String?
-
-    @Option(
-        help: ArgumentHelp("PEM file of the certificate to show the backend.", valueName: "file"))
-    package var backendCert: String?
-
-    @Option(help: ArgumentHelp("PEM file of the key to --backend-cert.", valueName: "file"))
-    package var backendKey: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The proxy on the way to the backend, such as http://10.0.0.1:3128.", valueName: "url"))
-    package var backendProxy: String?
-
-    @Flag(
-        inversion: .prefixedNo,
-        help: """
-            Whether rows and tokens may travel in the clear to a backend on another machine. \
-            (default: no)
-            """)
-    package var allowPlainHttp: Bool?
+package struct BackendConnectionOptions: SettingOptions {
+    @Option(Settings.backendCA) package var backendCa: String?
+    @Option(Settings.backendCertificate) package var backendCert: String?
+    @Option(Settings.backendKey) package var backendKey: String?
+    @Option(Settings.backendProxy) package var backendProxy: String?
+    @Flag(Settings.allowPlainHTTP) package var allowPlainHttp: Bool?
 
     package init() {}
-
-    /// The flags by the names of their settings.
-    package var flags: [String: [String]] {
-        [
-            Settings.backendCA.name: backendCa.map { [$0] } ?? [],
-            Settings.backendCertificate.name: backendCert.map { [$0] } ?? [],
-            Settings.backendKey.name: backendKey.map { [$0] } ?? [],
-            Settings.backendProxy.name: backendProxy.map { [$0] } ?? [],
-            Settings.allowPlainHTTP.name: allowPlainHttp.texts,
-        ]
-    }
 }

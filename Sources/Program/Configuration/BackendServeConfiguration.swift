@@ -25,13 +25,12 @@ package struct BackendServeConfiguration: Sendable {
     }
 
     private init(reading sources: Sources, _ access: AccessLevel?) throws {
-        listen =
-            try sources.value(Settings.anyListen) ?? ListenAddress(host: "127.0.0.1", port: 8081)
+        listen = try sources.valueOrDefault(Settings.anyListen)
         folder =
             try sources.value(Settings.backendData)
             ?? DataFolder.standard(
                 name: "understudy-backend", environment: sources.environment)
-        options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
+        options = BackendOptions(flavour: try sources.valueOrDefault(Settings.flavour))
         options.pageRows = try sources.value(Settings.pageRows)
         options.requestsPerSecond = try sources.value(Settings.requestsPerSecond)
         options.publicAddress = try sources.value(Settings.publicAddress)
@@ -96,82 +95,22 @@ package struct BackendServeConfiguration: Sendable {
 }
 
 /// The options of a backend, for a site or not. Each can be set as an environment variable too.
-package struct BackendServeOptions: ParsableArguments {
-    @Option(help: "Where to listen. (default: 127.0.0.1:8081)")
-    package var listen: String?
-
-    @Option(help: "The data folder. (default: understudy-backend in ~/.local/share)")
-    package var data: String?
-
+package struct BackendServeOptions: SettingOptions {
+    @Option(Settings.anyListen) package var listen: String?
+    @Option(Settings.backendData) package var data: String?
     @Option(
-        name: [.long, .customLong("generation")],
-        help: """
-            Which server it answers like: \
-            \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")). (default: 2)
-            """)
+        name: [.long, .customLong("generation")], help: Settings.flavour.about.help)
     package var flavour: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            A table that exists from the start; after a colon, joined by +, what is special about \
-            it: \(BackendTable.Word.allCases.map(\.rawValue).joined(separator: ", ")). Repeat it. \
-            (default: tables come with their first write; express: none)
-            """, valueName: "table[:words]"))
-    package var table: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A table whose ids are integers that it assigns; repeat it.", valueName: "table"))
-    package var integerIds: [String] = []
-
-    @Option(
-        help: ArgumentHelp("A table that deletes for good; repeat it.", valueName: "table"))
-    package var hardDelete: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A table that needs a sign-in, with items for each user; repeat it.",
-            valueName: "table"))
-    package var signIn: [String] = []
-
-    @Option(help: ArgumentHelp("Rows in one answer. (default: as the server)", valueName: "rows"))
-    package var pageRows: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            How many requests a second are taken. Others are answered 429, with a Retry-After that \
-            spreads the clients' return. (default: all)
-            """, valueName: "requests"))
-    package var requestsPerSecond: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Where clients find it, if something in front of it speaks TLS: Link, nextLink and \
-            Location begin so. (default: what the request addressed)
-            """, valueName: "url"))
-    package var publicAddress: String?
-
+    @Option(Settings.backendTable) package var table: [String] = []
+    @Option(Settings.integerIDs) package var integerIds: [String] = []
+    @Option(Settings.hardDelete) package var hardDelete: [String] = []
+    @Option(Settings.signIn) package var signIn: [String] = []
+    @Option(Settings.pageRows) package var pageRows: String?
+    @Option(Settings.requestsPerSecond) package var requestsPerSecond: String?
+    @Option(Settings.publicAddress) package var publicAddress: String?
     @OptionGroup package var log: LogOptions
 
     package init() {}
-
-    /// The flags by the names of their settings.
-    package var flags: [String: [String]] {
-        func list(_ value: String?) -> [String] { value.map { [$0] } ?? [] }
-        let own: [String: [String]] = [
-            Settings.anyListen.name: list(listen), Settings.backendData.name: list(data),
-            Settings.flavour.name: list(flavour),
-            Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
-            Settings.hardDelete.name: hardDelete, Settings.signIn.name: signIn,
-            Settings.pageRows.name: list(pageRows),
-            Settings.requestsPerSecond.name: list(requestsPerSecond),
-            Settings.publicAddress.name: list(publicAddress),
-        ]
-        return own.merging(log.flags) { $1 }
-    }
 }
 
 // The settings of a backend, for a site or not.
@@ -179,22 +118,25 @@ extension Settings {
     package static let anyListen = Setting<ListenAddress>(
         name: "listen", allowed: "an address with a port, such as 127.0.0.1:8081 or 0.0.0.0:443",
         about: SettingText(
-            "Where proxies and clients find the backend.",
+            "Where proxies and clients find the backend.", valueName: "address",
             standard: "127.0.0.1:8081", example: "0.0.0.0:443")
     ) { try? ListenAddress($0) }
 
     package static let backendTable = Setting<BackendTable>(
         name: "table", allowed: BackendTable.allowed,
         about: SettingText(
-            "A table that exists from the start, and what is special about it.",
-            standard: "tables come with their first write", example: "todos:per-user",
+            "A table that exists from the start; after a colon, joined by +, what is special about it: "
+                + "\(BackendTable.Word.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "table[:words]",
+            standard: "tables come with their first write; express: none",
+            example: "todos:per-user",
             isList: true)
     ) { BackendTable($0) }
 
     package static let backendData = Setting<DataFolder>(
         name: data.name, allowed: data.allowed,
         about: SettingText(
-            "The folder of the rows without database.",
+            "The folder of the rows that are in no database.", valueName: "folder",
             standard: "understudy-backend in $XDG_DATA_HOME or ~/.local/share",
             example: "/var/lib/understudy-backend"),
         read: data.read)
@@ -203,7 +145,9 @@ extension Settings {
         name: "flavour",
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))",
         about: SettingText(
-            "Which server it answers like.", standard: "2", example: "2")
+            "Which server it answers like: "
+                + "\(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")).",
+            standard: "2", example: "2")
     ) { BackendFlavour(rawValue: $0) }
 
     package static let integerIDs = named(
@@ -216,19 +160,22 @@ extension Settings {
     package static let pageRows = wholeNumber(
         "page-rows", in: 1...100_000,
         about: SettingText(
-            "Rows in one answer.", standard: "as the server of the flavour", example: "1000"))
+            "Rows in one answer.", valueName: "rows", standard: "as the server of the flavour",
+            example: "1000"))
 
     package static let requestsPerSecond = wholeNumber(
         "requests-per-second", in: 1...1_000_000,
         about: SettingText(
-            "How many requests a second are taken; others are told when to return.",
+            "How many requests a second are taken. Others are answered 429, with a Retry-After that "
+                + "spreads the clients' return.", valueName: "requests",
             standard: "all", example: "2000"))
 
     package static let publicAddress = Setting<PublicAddress>(
         name: "public-address",
         allowed: "an http or https address without a path, such as https://site.example",
         about: SettingText(
-            "Where clients find it, if something in front of it speaks TLS: links begin so.",
+            "Where clients find it, if something in front of it speaks TLS: Link, nextLink and "
+                + "Location begin so.", valueName: "url",
             standard: "what the request addressed", example: "https://site.example")
     ) { PublicAddress($0) }
 
@@ -237,7 +184,8 @@ extension Settings {
     ) -> Setting<TableName> {
         Setting<TableName>(
             name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
-            about: SettingText(summary, standard: "none", example: example, isList: true)
+            about: SettingText(
+                summary, valueName: "table", standard: "none", example: example, isList: true)
         ) { TableName($0) }
     }
 }

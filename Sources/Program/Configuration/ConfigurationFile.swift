@@ -49,7 +49,7 @@ package struct ConfigurationFile: Sendable, Hashable {
             guard parts.count == 2, let setting = kind.settings.first(where: { $0.name == name })
             else {
                 // A URL under a misspelt name may have a password in it.
-                let isSecret = bare.contains("://") && kind.settings.contains { $0.isSecret }
+                let isSecret = bare.contains("://") && kind.settings.contains { $0.about.isSecret }
                 problems.append(
                     ConfigurationProblem(
                         place: "\(path):\(index + 1)",
@@ -61,7 +61,7 @@ package struct ConfigurationFile: Sendable, Hashable {
             }
             let value = parts[1].trimming(Self.isBlank)
             let line = Line(number: index + 1, name: setting.name, value: String(value))
-            if !setting.isList, let first = lines.first(where: { $0.name == line.name }) {
+            if !setting.about.isList, let first = lines.first(where: { $0.name == line.name }) {
                 let values = [line, first].map { setting.shown($0.value) }
                 problems.append(
                     ConfigurationProblem(
@@ -156,19 +156,16 @@ package struct ConfigurationKind: Sendable {
     package let fileName: String
     /// The settings of such a file, in the order of the commented one.
     package let settings: [ServeSetting]
-    /// The settings that a SIGHUP applies.
-    package let reloadable: Set<String>
     /// Throws what a start with these settings would refuse.
     package let check: @Sendable (Sources) throws(StartProblem) -> Void
 
     package init(
-        program: String, fileName: String, settings: [ServeSetting], reloadable: Set<String>,
+        program: String, fileName: String, settings: [ServeSetting],
         check: @escaping @Sendable (Sources) throws(StartProblem) -> Void
     ) {
         self.program = program
         self.fileName = fileName
         self.settings = settings
-        self.reloadable = reloadable
         self.check = check
     }
 }

@@ -9,7 +9,7 @@ package enum Settings {
     package static let data = Setting<DataFolder>(
         name: "data", allowed: "the path of a folder",
         about: SettingText(
-            "The folder for everything that is kept.",
+            "The folder for everything that is kept.", valueName: "folder",
             standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
             example: "/home/me/.local/share/understudy")
     ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
@@ -17,7 +17,7 @@ package enum Settings {
     package static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3",
         about: SettingText(
-            "The backend's generation; auto asks it.",
+            "The backend's generation: 1, 2, 3, or auto to ask it.", valueName: "generation",
             standard: "auto", example: "auto")
     ) { text in
         text == "auto"
@@ -27,22 +27,24 @@ package enum Settings {
     package static let pageSize = wholeNumber(
         "page-size", in: 1...SyncLimits.pullPageRows,
         about: SettingText(
-            "Rows that a pull asks for in one page; the backend may give fewer.",
-            standard: "1000", example: "100"))
+            "Rows that a pull asks for in one page, 1 to \(SyncLimits.pullPageRows); the backend may "
+                + "give fewer.", valueName: "rows",
+            standard: "\(SyncLimits.pullPageRows)", example: "100"),
+        reload: .engines { $0.pageRows = $1.pageRows })
 
     package static let logLevel = Setting<Logger.Level>(
         name: "log-level",
         allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
         about: SettingText(
-            "The least that the log says; debug: each request.",
-            standard: "notice", example: "notice")
+            "The least that the log says, from trace to critical; debug: each request.",
+            valueName: "level", standard: "notice", example: "notice"), reload: .replaced
     ) { Logger.Level(rawValue: $0) }
 
     package static let logFormat = Setting<LogFormat>(
         name: "log-format", allowed: "auto, text or json",
         about: SettingText(
-            "Lines for a person, or JSON; auto: text on a terminal.",
-            standard: "auto", example: "auto")
+            "How the log is written: text for a person, json, or auto: text on a terminal.",
+            valueName: "format", standard: "auto", example: "auto"), reload: .replaced
     ) { LogFormat(rawValue: $0) }
 }
 
@@ -51,17 +53,17 @@ extension Settings {
     package static let backendCA = path(
         "backend-ca",
         about: SettingText(
-            "The authorities to trust for the backend, a PEM file.",
+            "The authorities to trust for the backend, a PEM file.", valueName: "file",
             standard: "the system's", example: "/etc/understudy/authorities.pem"))
     package static let backendCertificate = path(
         "backend-cert",
         about: SettingText(
-            "The certificate to show the backend, a PEM file.",
+            "The certificate to show the backend, a PEM file.", valueName: "file",
             standard: "none", example: "/etc/understudy/client.pem"))
     package static let backendKey = path(
         "backend-key",
         about: SettingText(
-            "The key to backend-cert, a PEM file.",
+            "The key to backend-cert, a PEM file.", valueName: "file",
             standard: "none", example: "/etc/understudy/client-key.pem"))
 
     package static let backendProxy = Setting<String>(
@@ -70,7 +72,7 @@ extension Settings {
             "the address of a proxy, such as http://10.0.0.1:3128 or http://user:password@10.0.0.1:3128 "
             + "(in a password, write / as %2F, ? as %3F, # as %23)",
         about: SettingText(
-            "The proxy on the way to the backend.",
+            "The proxy on the way to the backend.", valueName: "url",
             standard: "none", example: "http://10.0.0.1:3128")
     ) { isProxy($0) ? $0 : nil }
 
@@ -104,21 +106,23 @@ extension Settings {
 
     /// A setting with a path; a relative one begins at the current folder.
     package static func path(
-        _ name: String, allowed: String = "the path of a file", about: SettingText
+        _ name: String, allowed: String = "the path of a file", about: SettingText,
+        reload: Reloading = .never
     ) -> Setting<String> {
-        Setting<String>(name: name, allowed: allowed, about: about) {
+        Setting<String>(name: name, allowed: allowed, about: about, reload: reload) {
             $0.isEmpty ? nil : absolute($0)
         }
     }
 
     /// A setting with a whole number within bounds.
     package static func wholeNumber(
-        _ name: String, in bounds: ClosedRange<Int>, about: SettingText
+        _ name: String, in bounds: ClosedRange<Int>, about: SettingText,
+        reload: Reloading = .never
     ) -> Setting<Int> {
         Setting<Int>(
             name: name,
             allowed: "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
-            about: about
+            about: about, reload: reload
         ) { text in
             Int(text).flatMap { bounds.contains($0) ? $0 : nil }
         }
@@ -126,13 +130,14 @@ extension Settings {
 
     /// A setting with a time such as `12h` or `30d`, in seconds.
     package static func time(
-        _ name: String, hours: ClosedRange<Int64>, about: SettingText
+        _ name: String, hours: ClosedRange<Int64>, about: SettingText,
+        reload: Reloading = .never
     ) -> Setting<Int64> {
         Setting<Int64>(
             name: name,
             allowed: "hours or days from \(hours.lowerBound)h to \(hours.upperBound / 24)d, "
                 + "such as 12h or 30d",
-            about: about
+            about: about, reload: reload
         ) { text in
             let units: [Character: Int64] = ["h": 1, "d": 24]
             guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
@@ -144,9 +149,12 @@ extension Settings {
     }
 
     /// A setting with a size such as `500M` or `4G`, in bytes.
-    package static func bytes(_ name: String, from least: Int, about: SettingText) -> Setting<Int> {
+    package static func bytes(
+        _ name: String, from least: Int, about: SettingText, reload: Reloading = .never
+    ) -> Setting<Int> {
         Setting<Int>(
-            name: name, allowed: "a size from \(least >> 20)M up, such as 500M or 4G", about: about
+            name: name, allowed: "a size from \(least >> 20)M up, such as 500M or 4G",
+            about: about, reload: reload
         ) { text in
             let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30]
             guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
@@ -184,53 +192,4 @@ package enum LogFormat: String, Sendable, Hashable, CaseIterable {
     case text
     /// One JSON object on each line.
     case json
-}
-
-/// A setting without the type of its value, for the configuration file, `config show` and
-/// `config init`.
-package struct ServeSetting: Sendable {
-    /// The flag without dashes.
-    package let name: String
-    /// The variable of the environment.
-    package let variable: String
-    /// The allowed values, as part of a sentence.
-    package let allowed: String
-    /// Its purpose in a sentence.
-    package let summary: String
-    /// The default, as text.
-    package let standard: String
-    /// An example of a value, for the commented file.
-    package let example: String
-    /// Whether it may be repeated.
-    package let isList: Bool
-    /// Whether a text is an allowed value.
-    package let accepts: @Sendable (String) -> Bool
-    /// See ``Setting/refusal``.
-    package let refusal: @Sendable (String) -> String?
-    /// Whether its value may hold a password, and is not shown.
-    package let isSecret: Bool
-
-    /// What stands for such a value.
-    package static let notShown = "(not shown)"
-
-    /// A value as messages show it.
-    package func shown(_ text: String) -> String {
-        isSecret ? Self.notShown : ConfigurationProblem.withoutPassword(text)
-    }
-
-    package init<Value>(_ setting: Setting<Value>, isSecret: Bool = false) {
-        guard let about = setting.about else {
-            preconditionFailure("A setting of the configuration file says what it is for.")
-        }
-        name = setting.name
-        variable = setting.variable
-        allowed = setting.allowed
-        summary = about.summary
-        standard = about.standard
-        example = about.example
-        isList = about.isList
-        accepts = { setting.read($0) != nil }
-        refusal = setting.refusal
-        self.isSecret = isSecret
-    }
 }

@@ -30,6 +30,17 @@ package struct Sources: Sendable {
         try values(setting, isList: false).last
     }
 
+    /// The value of a setting, or its default where no source has one. The default has to be a value.
+    package func valueOrDefault<Value>(
+        _ setting: Setting<Value>
+    ) throws(ConfigurationProblem) -> Value {
+        if let value = try value(setting) { return value }
+        guard let standard = setting.read(setting.about.standard) else {
+            preconditionFailure("The default of \(setting.name) is no value of it.")
+        }
+        return standard
+    }
+
     /// The values of a setting that may be repeated. In a variable they are separated by commas.
     package func list<Value>(_ setting: Setting<Value>) throws(ConfigurationProblem) -> [Value] {
         try values(setting, isList: true)
@@ -51,7 +62,7 @@ package struct Sources: Sendable {
 
     /// The values of a setting in the first source that has any.
     package func statements(_ setting: ServeSetting) -> [Statement] {
-        statements(setting.name, variable: setting.variable, isList: setting.isList)
+        statements(setting.name, variable: setting.variable, isList: setting.about.isList)
     }
 
     /// The wrong values of settings, in the order of the settings.
@@ -86,54 +97,6 @@ package struct Sources: Sendable {
             }
             return value
         }
-    }
-}
-
-/// A setting: its name, its allowed values, and the parser of its text.
-package struct Setting<Value: Sendable>: Sendable {
-    /// The flag without dashes, such as `allow-host`; the variable is `UNDERSTUDY_ALLOW_HOST`.
-    package let name: String
-    /// The allowed values, as part of a sentence.
-    package let allowed: String
-    /// Its text in the configuration file; nil for a setting that is only a flag or variable.
-    package let about: SettingText?
-    /// What a text that is not allowed must be, with its own reason; nil where ``allowed`` says it all.
-    package let refusal: @Sendable (String) -> String?
-    /// Parses the text; nil if it is not allowed.
-    package let read: @Sendable (String) -> Value?
-
-    /// Defines a setting.
-    package init(
-        name: String, allowed: String, about: SettingText? = nil,
-        refusal: @escaping @Sendable (String) -> String? = { _ in nil },
-        read: @escaping @Sendable (String) -> Value?
-    ) {
-        (self.name, self.allowed, self.about, self.read) = (name, allowed, about, read)
-        self.refusal = refusal
-    }
-
-    /// The variable of the environment.
-    package var variable: String {
-        "UNDERSTUDY_" + name.uppercased().split(separator: "-").joined(separator: "_")
-    }
-}
-
-/// The description of a setting in the configuration file and in `config show`.
-package struct SettingText: Sendable {
-    /// Its purpose in a sentence.
-    package let summary: String
-    /// The default, as text.
-    package let standard: String
-    /// An example of a value, for the commented file.
-    package let example: String
-    /// Whether it may be repeated.
-    package let isList: Bool
-
-    package init(_ summary: String, standard: String, example: String, isList: Bool = false) {
-        self.summary = summary
-        self.standard = standard
-        self.example = example
-        self.isList = isList
     }
 }
 

@@ -172,9 +172,9 @@ extension ProcessLog.Choice {
     /// The values by the settings in `sources`.
     package init(_ sources: Sources) throws(StartProblem) {
         do {
-            let format = try sources.value(Settings.logFormat) ?? .auto
+            let format = try sources.valueOrDefault(Settings.logFormat)
             isJSON = format == .json || (format == .auto && !ThisProcess.isInteractive)
-            level = try sources.value(Settings.logLevel) ?? .notice
+            level = try sources.valueOrDefault(Settings.logLevel)
         } catch {
             throw error.startProblem
         }

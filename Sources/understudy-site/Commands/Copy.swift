@@ -54,16 +54,8 @@ struct Copy: AsyncParsableCommand {
         completion: .file())
     var applicationKeyFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The other backend's generation: auto, 1, 2 or 3. (default: auto)",
-            valueName: "generation"))
-    var backendGeneration: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Rows that are asked for in one page, 1 to 1000. (default: 1000)", valueName: "rows"))
-    var pageSize: String?
+    @Option(Settings.backendGeneration) var backendGeneration: String?
+    @Option(Settings.pageSize) var pageSize: String?
 
     @Option(
         help: ArgumentHelp(
@@ -138,11 +130,11 @@ struct Copy: AsyncParsableCommand {
                 ?? DataFolder.standard(name: "understudy-copy", environment: sources.environment)
             return OldBackend(
                 address: address,
-                generation: try sources.value(Settings.backendGeneration) ?? .auto,
+                generation: try sources.valueOrDefault(Settings.backendGeneration),
                 applicationKey: try applicationKeyFile.map(
                     BackendConnection.applicationKey(file:)),
                 fields: try fields(), connection: connection, folder: folder,
-                pageRows: try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows)
+                pageRows: try sources.valueOrDefault(Settings.pageSize))
         } catch {
             throw StartProblem(reading: error)
         }

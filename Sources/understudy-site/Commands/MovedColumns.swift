@@ -24,7 +24,7 @@ struct MovedColumns {
     /// Reads the settings.
     init(_ sources: Sources) throws(StartProblem) {
         do {
-            flavour = try sources.value(Settings.flavour) ?? .mobileApps
+            flavour = try sources.valueOrDefault(Settings.flavour)
             var columns: [String: String] = [:]
             for table in try sources.list(Settings.backendTable) {
                 columns[table.name.key] = table.ownerColumn

@@ -106,7 +106,7 @@ struct Run: AsyncParsableCommand {
             try await backend.reload(security)
             log.choice = logging
             let waiting = ServeSetting.ofSite.filter { setting in
-                !BackendSecurity.reloadable.contains(setting.name)
+                !setting.isReloaded
                     && started.texts(setting) != sources.texts(setting)
             }.map(\.name)
             log.logger.notice(

@@ -44,8 +44,7 @@ struct ConfigShow: AsyncParsableCommand {
     @Flag(help: "Say where each value stands: a variable, or a file with its line.")
     var origin = false
 
-    @Option(help: "The data folder. (default: understudy-backend in ~/.local/share)")
-    var data: String?
+    @Option(Settings.backendData, completion: .directory) var data: String?
 
     @Option(
         help: """

@@ -6,10 +6,7 @@ import Site
 
 /// Which backend rows move into.
 struct BackendPlaceOptions: ParsableArguments {
-    @Option(
-        help: "The backend's data folder. (default: understudy-backend in ~/.local/share)",
-        completion: .directory)
-    var data: String?
+    @Option(Settings.backendData, completion: .directory) var data: String?
 
     @Option(
         help: ArgumentHelp(

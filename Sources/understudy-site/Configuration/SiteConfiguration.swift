@@ -31,7 +31,7 @@ struct SiteConfiguration: Sendable {
                 try sources.value(Settings.drain) ?? (verifiesTokens ? Limits.drainSeconds : 0)
             try security.check(
                 backend.listen,
-                allowsPlainHTTP: try sources.value(Settings.servePlainHTTP) ?? false)
+                allowsPlainHTTP: try sources.valueOrDefault(Settings.servePlainHTTP))
         } catch {
             throw StartProblem(reading: error)
         }
@@ -52,8 +52,7 @@ struct SiteConfiguration: Sendable {
 /// The configuration file of a site.
 enum SiteFile: ConfiguredProgram {
     static let kind = ConfigurationKind(
-        program: "understudy-site", fileName: "backend.conf", settings: ServeSetting.ofSite,
-        reloadable: BackendSecurity.reloadable
+        program: "understudy-site", fileName: "backend.conf", settings: ServeSetting.ofSite
     ) { sources throws(StartProblem) in
         _ = try SiteConfiguration(sources, BackendSecurity(sources))
     }
@@ -75,72 +74,15 @@ extension UnknownVariable {
 }
 
 /// The options of a site alone.
-struct SiteOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            """
-            Keep the rows in PostgreSQL (15 or later) instead of the data folder: its URL as libpq \
-            reads it, with several hosts where a standby may take over. UNDERSTUDY_DATABASE keeps a \
-            password out of the list of processes.
-            """, valueName: "url"))
-    var database: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            How long after SIGTERM it goes on, while /-/readyz is 503 and a balancer turns away. \
-            (default: 5 with --access-file, else 0)
-            """, valueName: "seconds"))
-    var drain: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A JSON file that says whose tokens are good; docs/OPERATIONS.md describes it.",
-            valueName: "file"))
-    var accessFile: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            A file with the administrator's token in its first line. With --access-file, all that \
-            is neither a table nor a login needs it.
-            """, valueName: "file"))
-    var adminTokenFile: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Who may do what --table says nothing about: anonymous, authenticated, or disabled, where \
-            no table comes with its first write either. (default with --access-file: authenticated)
-            """, valueName: "level"))
-    var defaultAccess: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The certificate to show clients with those above it, a PEM file.", valueName: "file"))
-    var tlsCertificate: String?
-
-    @Option(help: ArgumentHelp("Its key, a PEM file, not encrypted.", valueName: "file"))
-    var tlsKey: String?
-
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Whether it listens without TLS where other machines reach it. (default: no)")
-    var allowPlainHttp: Bool?
-
-    /// The flags by the names of their settings.
-    var flags: [String: [String]] {
-        func list(_ value: String?) -> [String] { value.map { [$0] } ?? [] }
-        return [
-            Settings.database.name: list(database), Settings.drain.name: list(drain),
-            Settings.accessFile.name: list(accessFile),
-            Settings.adminTokenFile.name: list(adminTokenFile),
-            Settings.defaultAccess.name: list(defaultAccess),
-            Settings.certificate.name: list(tlsCertificate),
-            Settings.certificateKey.name: list(tlsKey),
-            Settings.servePlainHTTP.name: allowPlainHttp.texts,
-        ]
-    }
+struct SiteOptions: SettingOptions {
+    @Option(Settings.database) var database: String?
+    @Option(Settings.drain) var drain: String?
+    @Option(Settings.accessFile) var accessFile: String?
+    @Option(Settings.adminTokenFile) var adminTokenFile: String?
+    @Option(Settings.defaultAccess) var defaultAccess: String?
+    @Option(Settings.certificate) var tlsCertificate: String?
+    @Option(Settings.certificateKey) var tlsKey: String?
+    @Flag(Settings.servePlainHTTP) var allowPlainHttp: Bool?
 }
 
 // The settings of a site alone.
@@ -149,41 +91,48 @@ extension Settings {
     static let database = Setting<String>(
         name: "database", allowed: "a URL",
         about: SettingText(
-            "PostgreSQL's URL, with all hosts of which one may take over. All nodes have the same.",
+            "PostgreSQL's URL (15 or later) as libpq reads it, with all hosts of which one may take "
+                + "over. All nodes have the same. UNDERSTUDY_DATABASE keeps a password out of the "
+                + "list of processes.", valueName: "url",
             standard: "a file of SQLite in the data folder",
-            example: "postgresql://understudy@db1,db2/understudy")
+            example: "postgresql://understudy@db1,db2/understudy", isSecret: true)
     ) { $0 }
 
     static let drain = wholeNumber(
         "drain", in: 0...Limits.drainSecondsMax,
         about: SettingText(
-            "Seconds from SIGTERM to the stop. In them requests are answered, and readyz is 503.",
+            "Seconds from SIGTERM to the stop. In them requests are answered, and /-/readyz is 503 so "
+                + "that a balancer turns away.", valueName: "seconds",
             standard: "5 with access-file, otherwise 0", example: "10"))
 
     static let accessFile = path(
         "access-file",
         about: SettingText(
-            "The JSON file that says whose tokens are good.",
-            standard: "none; every token is accepted",
-            example: "/etc/understudy/access.json"))
+            "The JSON file that says whose tokens are good; docs/OPERATIONS.md describes it.",
+            valueName: "file", standard: "none; every token is accepted",
+            example: "/etc/understudy/access.json"), reload: .replaced)
 
     static let adminTokenFile = path(
         "admin-token-file",
         about: SettingText(
-            "The file with the administrator's token in its first line.",
-            standard: "none; access-file needs it", example: "/etc/understudy/admin.token"))
+            "The file with the administrator's token in its first line. With access-file, all that is "
+                + "neither a table nor a login needs it.", valueName: "file",
+            standard: "none; access-file needs it", example: "/etc/understudy/admin.token"),
+        reload: .replaced)
 
     static let certificate = path(
         "tls-certificate",
         about: SettingText(
-            "The certificate to show clients with those above it, a PEM file.",
-            standard: "none; it speaks plain HTTP", example: "/etc/understudy/site.pem"))
+            "The certificate to show clients with those above it, a PEM file.", valueName: "file",
+            standard: "none; it speaks plain HTTP", example: "/etc/understudy/site.pem"),
+        reload: .replaced)
 
     static let certificateKey = path(
         "tls-key",
         about: SettingText(
-            "The key of tls-certificate, a PEM file that is not encrypted.",
-            standard: "none; tls-certificate needs it", example: "/etc/understudy/site.key"))
+            "The key of tls-certificate, a PEM file that is not encrypted.", valueName: "file",
+            standard: "none; tls-certificate needs it", example: "/etc/understudy/site.key"),
+        reload: .replaced)
 
     static let servePlainHTTP = yesOrNo(
         allowPlainHTTP.name,
@@ -195,7 +144,8 @@ extension Settings {
         name: "default-access",
         allowed: "one of \(AccessLevel.allCases.map(\.rawValue).joined(separator: ", "))",
         about: SettingText(
-            "Who may do what table says nothing about. disabled: no other tables come either.",
+            "Who may do what table says nothing about: anonymous, authenticated, or disabled, where no "
+                + "table comes with its first write either.", valueName: "level",
             standard: "authenticated with access-file", example: "authenticated")
     ) { AccessLevel(rawValue: $0) }
 }
@@ -212,7 +162,7 @@ extension ServeSetting {
         ServeSetting(Settings.adminTokenFile),
         ServeSetting(Settings.defaultAccess),
         ServeSetting(Settings.backendTable),
-        ServeSetting(Settings.database, isSecret: true),
+        ServeSetting(Settings.database),
         ServeSetting(Settings.backendData),
         ServeSetting(Settings.flavour),
         ServeSetting(Settings.integerIDs),
@@ -227,12 +177,6 @@ extension ServeSetting {
 }
 
 extension BackendSecurity {
-    /// The settings that a SIGHUP applies; of the files, also what is in them.
-    static let reloadable: Set<String> = [
-        Settings.accessFile.name, Settings.adminTokenFile.name, Settings.certificate.name,
-        Settings.certificateKey.name, Settings.logLevel.name, Settings.logFormat.name,
-    ]
-
     /// Reads the files that the settings name.
     /// SIGHUP reads them anew.
     init(_ sources: Sources) throws(StartProblem) {

@@ -117,9 +117,8 @@ enum SiteWords {
     }
 
     /// The variables of a site alone. Allowing plain HTTP is a setting of `serve` too.
-    static let variables = ["access-file", "admin-token-file", "database"].map { name in
-        Setting<String>(name: name, allowed: "") { $0 }.variable
-    }
+    static let variables = ["access-file", "admin-token-file", "database"].map(
+        ServeSetting.variable)
 
     private static func problem(_ said: String) -> StartProblem {
         StartProblem(

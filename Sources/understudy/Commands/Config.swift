@@ -42,8 +42,7 @@ struct ConfigShow: AsyncParsableCommand {
 /// The configuration file of `serve`.
 enum ServeFile: ConfiguredProgram {
     static let kind = ConfigurationKind(
-        program: "understudy", fileName: "understudy.conf", settings: ServeSetting.all,
-        reloadable: Reload.reloadable
+        program: "understudy", fileName: "understudy.conf", settings: ServeSetting.all
     ) { sources throws(StartProblem) in
         let configuration = try ServeConfiguration(sources, rebind: false)
         do throws(StartProblem) {

@@ -16,8 +16,7 @@ struct Demo: AsyncParsableCommand {
             todos are kept.
             """)
 
-    @Option(help: "Where the backend listens. (default: 127.0.0.1:8081)")
-    var backendListen: String?
+    @Option(Settings.backendListen) var backendListen: String?
 
     @Flag(help: "Start over: remove what earlier demos left in the data folder.")
     var fresh = false
@@ -74,10 +73,9 @@ struct Demo: AsyncParsableCommand {
 
     private func listen(_ sources: Sources) throws -> ListenAddress {
         do {
-            return try sources.value(Settings.backendListen)
-                ?? ListenAddress(host: "127.0.0.1", port: 8081)
-        } catch let problem as ConfigurationProblem {
-            throw problem.startProblem
+            return try sources.valueOrDefault(Settings.backendListen)
+        } catch {
+            throw error.startProblem
         }
     }
 

@@ -18,22 +18,7 @@ struct Serve: AsyncParsableCommand {
             show --origin` says what holds and why. SIGHUP reads the file again.
             """)
 
-    @Option(help: "Address of the backend, such as https://contoso.azurewebsites.net.")
-    var backend: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Generation of the backend: 1, 2, 3, or auto to ask it. (default: auto)",
-            valueName: "generation"))
-    var backendGeneration: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            File with the application key of a generation 1 backend. (default: the key that its \
-            clients send)
-            """, valueName: "path"))
-    var applicationKeyFile: String?
+    @OptionGroup var backend: BackendChoiceOptions
 
     @Option(
         help: """
@@ -113,13 +98,16 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// The texts of the flags, by the names of their settings.
+    var flags: [String: [String]] {
+        [backend.flags, backendConnection.flags, options.flags].reduce(into: [:]) {
+            $0.merge($1) { $1 }
+        }
+    }
+
     /// The sources of the settings; each call reads the file.
     private func sources() throws(StartProblem) -> Sources {
-        var flags = options.flags.merging(backendConnection.flags) { $1 }
-        flags[Settings.backend.name] = backend.map { [$0] } ?? []
-        flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
-        flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
-        return Sources(
+        Sources(
             flags: flags, environment: ThisProcess.environment,
             file: try ConfigurationFile.load(
                 flag: config, environment: ThisProcess.environment, for: ServeFile.kind))
@@ -139,6 +127,13 @@ struct Serve: AsyncParsableCommand {
         ThisProcess.say("Stores are kept by SQLite \(Store.sqliteVersion).")
         for warning in warnings { ThisProcess.say(warning) }
     }
+}
+
+/// The options on the backend that `serve` stands in for.
+struct BackendChoiceOptions: SettingOptions {
+    @Option(Settings.backend) var backend: String?
+    @Option(Settings.backendGeneration) var backendGeneration: String?
+    @Option(Settings.applicationKeyFile) var applicationKeyFile: String?
 }
 
 extension ProcessLog {

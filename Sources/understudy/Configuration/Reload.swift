@@ -15,16 +15,6 @@ actor Reload {
     /// The sources of the last start or reload.
     private var current: Sources
 
-    /// The settings that a reload applies; the others change only at a start.
-    static let reloadable: Set<String> = [
-        Settings.sync.name, Settings.policy.name, Settings.parallelism.name,
-        Settings.pageSize.name, Settings.keepHistory.name, Settings.keepAttempts.name,
-        Settings.keepTombstones.name, Settings.historyBudget.name, Settings.attemptsBudget.name,
-        Settings.allowHost.name, Settings.allowOrigin.name, Settings.tablesAccess.name,
-        Settings.forwardHeader.name,
-        Settings.logLevel.name, Settings.logFormat.name,
-    ]
-
     /// - Parameters:
     ///   - graph: the proxy whose settings change.
     ///   - folder: its data folder.
@@ -54,26 +44,14 @@ actor Reload {
             let logging = try ProcessLog.Choice(sources)
             let changed = ServeSetting.all.filter { setting in
                 current.texts(setting) != sources.texts(setting)
-            }.map(\.name)
-            if changed.contains(Settings.policy.name) {
-                try await changePolicies(to: configuration)
             }
-            if changed.contains(Settings.sync.name) {
-                try await graph.changeSettings { $0.triggers = configuration.proxy.triggers }
-            }
-            if changed.contains(Settings.parallelism.name) {
-                try await graph.changeSettings { $0.parallelism = configuration.proxy.parallelism }
-            }
-            if changed.contains(Settings.pageSize.name) {
-                try await graph.changeSettings { $0.pageRows = configuration.proxy.pageRows }
-            }
-            let kept = [
-                Settings.keepHistory.name, Settings.keepAttempts.name,
-                Settings.keepTombstones.name, Settings.historyBudget.name,
-                Settings.attemptsBudget.name,
-            ]
-            if changed.contains(where: kept.contains) {
-                try await graph.changeSettings { $0.retention = configuration.proxy.retention }
+            for setting in changed {
+                switch setting.reload {
+                case .never, .replaced: break
+                case .policies: try await changePolicies(to: configuration)
+                case .engines(let change):
+                    try await graph.changeSettings { change(&$0, configuration.proxy) }
+                }
             }
             graph.replace(
                 rules: configuration.proxy.rules,
@@ -101,13 +79,15 @@ actor Reload {
             metadata: ["stores": "\(left)"])
     }
 
-    private func logReload(_ changed: [String]) {
-        let waiting = changed.filter { !Self.reloadable.contains($0) }
+    private func logReload(_ changed: [ServeSetting]) {
+        func names(_ settings: [ServeSetting]) -> Logger.MetadataValue {
+            "\(settings.map(\.name).joined(separator: " "))"
+        }
         log.logger.notice(
             "configuration reloaded",
             metadata: [
-                "changed": "\(changed.filter(Self.reloadable.contains).joined(separator: " "))",
-                "waitsForRestart": "\(waiting.joined(separator: " "))",
+                "changed": names(changed.filter(\.isReloaded)),
+                "waitsForRestart": names(changed.filter { !$0.isReloaded }),
             ])
     }
 }
@@ -117,16 +97,17 @@ final class RunningSettings: Sendable {
     private let held: Mutex<[ProcessReport.Setting]>
 
     /// - Parameter sources: those of the start.
-    init(_ sources: Sources) { held = Mutex(Self.settings(sources) { _ in true }) }
+    init(_ sources: Sources) { held = Mutex(Self.settings(ServeSetting.all, sources)) }
 
     /// Those that do not have their default, in the order of the configuration file.
     var all: [ProcessReport.Setting] { held.withLock { $0 } }
 
     /// Takes those of a reload that it has applied.
     func reload(_ sources: Sources) {
-        let new = Self.settings(sources) { Reload.reloadable.contains($0) }
+        let reloaded = ServeSetting.all.filter(\.isReloaded)
+        let new = Self.settings(reloaded, sources)
         held.withLock { held in
-            let old = held.filter { !Reload.reloadable.contains($0.name) }
+            let old = held.filter { one in !reloaded.contains { $0.name == one.name } }
             held = ServeSetting.all.compactMap { setting in
                 (old + new).first { $0.name == setting.name }
             }
@@ -134,10 +115,10 @@ final class RunningSettings: Sendable {
     }
 
     private static func settings(
-        _ sources: Sources, where isWanted: (String) -> Bool
+        _ settings: [ServeSetting], _ sources: Sources
     ) -> [ProcessReport.Setting] {
-        ServeSetting.all.compactMap { setting in
-            let said = isWanted(setting.name) ? sources.statements(setting) : []
+        settings.compactMap { setting in
+            let said = sources.statements(setting)
             if said.isEmpty { return nil }
             return ProcessReport.Setting(
                 name: setting.name, values: said.map { Redaction.withoutCredentials($0.text) },

@@ -45,8 +45,7 @@ struct ServeConfiguration: Sendable {
             policyTexts = sources.statements(
                 Settings.policy.name, variable: Settings.policy.variable, isList: true
             ).map(\.text)
-            listen =
-                try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
+            listen = try sources.valueOrDefault(Settings.listen)
             dashboard = try sources.value(Settings.dashboardListen)
             if let dashboard, dashboard.port == listen.port {
                 throw StartProblem(
@@ -69,27 +68,26 @@ struct ServeConfiguration: Sendable {
             try sources.value(Settings.data)
             ?? DataFolder.standard(name: folderName, environment: sources.environment)
         var proxy = ProxyConfiguration(backend: backend, folder: folder)
-        proxy.backendGeneration = try sources.value(Settings.backendGeneration) ?? .auto
+        proxy.backendGeneration = try sources.valueOrDefault(Settings.backendGeneration)
         proxy.applicationKey = try sources.value(Settings.applicationKeyFile).map(
             BackendConnection.applicationKey(file:))
-        proxy.triggers = (try sources.value(Settings.sync) ?? .auto).triggers
+        proxy.triggers = try sources.valueOrDefault(Settings.sync).triggers
         try readStores(sources, into: &proxy)
         proxy.policies = try sources.list(Settings.policy)
         proxy.rules = GuardRules(
             allowedHosts: Set(try sources.list(Settings.allowHost)),
             allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
-            tablesAccess: try sources.value(Settings.tablesAccess) ?? .open)
+            tablesAccess: try sources.valueOrDefault(Settings.tablesAccess))
         proxy.forwardedHeaders = try forwardedHeaders(sources)
-        proxy.remembersSignIn = try sources.value(Settings.rememberSignIn) ?? false
+        proxy.remembersSignIn = try sources.valueOrDefault(Settings.rememberSignIn)
         proxy.sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
             "\($0)/\(SealSecret.credentialName)"
         }
-        proxy.offlineGraceSeconds =
-            try sources.value(Settings.offlineGrace) ?? Proxy.Limits.offlineGraceSeconds
+        proxy.offlineGraceSeconds = try sources.valueOrDefault(Settings.offlineGrace)
         proxy.backups = try backups(sources)
-        proxy.defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
-        proxy.parallelism = try sources.value(Settings.parallelism) ?? 1
-        proxy.pageRows = try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows
+        proxy.defaultGeneration = try sources.valueOrDefault(Settings.defaultGeneration)
+        proxy.parallelism = try sources.valueOrDefault(Settings.parallelism)
+        proxy.pageRows = try sources.valueOrDefault(Settings.pageSize)
         return proxy
     }
 
@@ -114,7 +112,7 @@ struct ServeConfiguration: Sendable {
         }
         proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
         proxy.retention = try retention(sources)
-        proxy.strictSDK = try sources.value(Settings.strictSDK) ?? false
+        proxy.strictSDK = try sources.valueOrDefault(Settings.strictSDK)
     }
 
     private static func forwardedHeaders(_ sources: Sources) throws -> [ForwardableName] {

@@ -10,26 +10,30 @@ extension Settings {
         name: "backend",
         allowed: "an http or https address such as https://example.azurewebsites.net",
         about: SettingText(
-            "The backend to stand in for.",
+            "The backend to stand in for.", valueName: "url",
             standard: "none; it must be said", example: "https://example.azurewebsites.net")
     ) { BackendAddress($0) }
 
     static let listen = Setting<ListenAddress>(
         name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080",
         about: SettingText(
-            "Where clients find Understudy.",
+            "Where clients find Understudy; a loopback address.", valueName: "address",
             standard: "127.0.0.1:8080", example: "127.0.0.1:8080")
     ) { loopback($0) }
 
     static let backendListen = Setting<ListenAddress>(
-        name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
+        name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081",
+        about: SettingText(
+            "Where the backend of the demo listens.", valueName: "address",
+            standard: "127.0.0.1:8081", example: "127.0.0.1:8081")
     ) { loopback($0) }
 
     static let sync = Setting<SyncChoice>(
         name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or "),
         about: SettingText(
-            "Whether changes travel by themselves or only when a sync is asked for.",
-            standard: "auto", example: "auto")
+            "Whether changes travel by themselves (auto), or only when a sync is asked for (manual).",
+            valueName: "choice", standard: "auto", example: "auto"),
+        reload: .engines { $0.triggers = $1.triggers }
     ) { SyncChoice(rawValue: $0) }
 
     static let table = Setting<TableSetting>(
@@ -38,7 +42,8 @@ extension Settings {
             "the name of a table, letters, digits and _, not a digit first; to copy a part of it "
             + "with a filter, such as todoitem?$filter=complete eq false",
         about: SettingText(
-            "The only tables there are; with a filter, the rows of them that are copied.",
+            "The only tables there are. With a filter, such as 'todoitem?$filter=complete eq false', "
+                + "only these rows are copied.", valueName: "name",
             standard: "any", example: "todoitem?$filter=complete eq false", isList: true),
         refusal: TableSetting.refusal
     ) { TableSetting($0) }
@@ -50,50 +55,54 @@ extension Settings {
             + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history and "
             + "parent:TABLE.COLUMN",
         about: SettingText(
-            "How a table is read and written, and who decides its conflicts.",
+            "How a table is read and written, and who decides its conflicts: words joined by +, such "
+                + "as todoitem=revalidate+write-through.", valueName: "table=words",
             standard: "local+ask for each table", example: "todoitem=revalidate+write-through",
-            isList: true)
+            isList: true), reload: .policies
     ) { PolicySetting($0) }
 
     static let allowHost = Setting<String>(
         name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080",
         about: SettingText(
-            "Another name with port by which clients call Understudy.",
-            standard: "none", example: "10.0.2.2:8080", isList: true)
+            "Another name with port by which clients call Understudy, such as 10.0.2.2:8080.",
+            valueName: "name:port", standard: "none", example: "10.0.2.2:8080", isList: true),
+        reload: .replaced
     ) { isHostWithPort($0) ? $0 : nil }
 
     static let allowOrigin = Setting<String>(
         name: "allow-origin",
         allowed: "an origin as browsers send it, such as http://localhost:3000, file:// or null",
         about: SettingText(
-            "The origin of another page that may call /tables.",
-            standard: "none", example: "http://localhost:3000", isList: true)
+            "The origin of another page that may call /tables.", valueName: "origin",
+            standard: "none", example: "http://localhost:3000", isList: true), reload: .replaced
     ) { isOrigin($0) ? $0 : nil }
 
     static let defaultGeneration = Setting<Generation>(
         name: "default-generation", allowed: "1, 2 or 3",
         about: SettingText(
-            "The generation of clients that show no mark of theirs.",
-            standard: "2", example: "2")
+            "The generation of clients that show no mark of theirs: 1, 2 or 3.",
+            valueName: "generation", standard: "2", example: "2")
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
     static let applicationKeyFile = path(
         "application-key-file",
         allowed: "the path of a file with the application key in its first line",
         about: SettingText(
-            "A file with the application key of a generation 1 backend.",
+            "A file with the application key of a generation 1 backend.", valueName: "file",
             standard: "the key that its clients send", example: "/etc/understudy/application.key"))
 
     static let parallelism = wholeNumber(
         "parallelism", in: 1...SyncLimits.parallelPushes,
         about: SettingText(
-            "How many changes of different items are sent at once.",
-            standard: "1", example: "4"))
+            "How many changes of different items are sent at once, 1 to "
+                + "\(SyncLimits.parallelPushes).", valueName: "number",
+            standard: "1", example: "4"),
+        reload: .engines { $0.parallelism = $1.parallelism })
 
     static let strictSDK = yesOrNo(
         "strict-sdk",
         about: SettingText(
-            "Whether the writes that the SDKs' queues refuse are refused.",
+            "Whether the writes that the SDKs' own queues refuse are refused.",
             standard: "no", example: "yes"))
 
     private static func isHostWithPort(_ text: String) -> Bool {
@@ -132,51 +141,54 @@ extension Settings {
     static let socket = path(
         "socket",
         about: SettingText(
-            "A Unix socket to listen on as well, for this user alone.",
+            "A Unix socket to listen on as well, for this user alone.", valueName: "path",
             standard: "none", example: "/run/user/1000/understudy.sock"))
 
     static let dashboardListen = Setting<ListenAddress>(
         name: "dashboard-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8090",
         about: SettingText(
-            "Where the dashboard is, apart from clients, so that the backend's pages at the "
-                + "clients' port may have that origin for themselves.",
-            standard: "where clients find Understudy", example: "127.0.0.1:8090")
+            "Where the dashboard is, apart from clients, so that pages of the backend at the clients' "
+                + "port, such as those of a browser login, keep their scripts and storage.",
+            valueName: "address", standard: "where clients find Understudy",
+            example: "127.0.0.1:8090")
     ) { text in loopback(text).flatMap { $0.port == 0 ? nil : $0 } }
 
     static let tablesAccess = Setting<TablesAccess>(
         name: "tables-access",
         allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or "),
         about: SettingText(
-            "Whether every program of this machine may reach /tables, or only clients that "
-                + "have an address of their own.",
-            standard: "open", example: "open")
+            "Whether every program of this machine may reach /tables (open), or only clients that "
+                + "have an address of their own (capability; see `understudy access`).",
+            valueName: "access", standard: "open", example: "open"), reload: .replaced
     ) { TablesAccess(rawValue: $0) }
 
     static let forwardHeader = Setting<ForwardableName>(
         name: "forward-header", allowed: ForwardableName.allowed,
         about: SettingText(
             "A header field of clients that is kept with a write and sent on with it.",
-            standard: "none", example: "X-Tenant", isList: true)
+            valueName: "name", standard: "none", example: "X-Tenant", isList: true),
+        reload: .replaced
     ) { ForwardableName($0) }
 
     static let rememberSignIn = yesOrNo(
         "remember-sign-in",
         about: SettingText(
             "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
-            standard: "no; they are in memory only", example: "no"))
+            standard: "no", example: "no"))
 
     static let offlineGrace = time(
         "offline-grace", hours: 0...Limits.offlineGraceDaysMax * 24,
         about: SettingText(
-            "How long a user's token is taken that the backend cannot confirm, since it is away.",
+            "How long a user's token is taken that the backend has taken before and cannot confirm now, "
+                + "such as 12h or 30d.", valueName: "time",
             standard: "30d", example: "30d"))
 
     static let diskBudget = bytes(
         "disk-budget", from: Limits.diskBudgetBytesMin,
         about: SettingText(
-            "How large the store of each identity may grow.",
-            standard: "as large as the disk", example: "4G"))
-
+            "How large the store of each identity may grow, such as 500M or 4G. Then rows that the "
+                + "backend has as well are forgotten, and after that writes are refused with 507.",
+            valueName: "size", standard: "as large as the disk", example: "4G"))
 }
 
 // What is kept, how long, and where backups go.
@@ -184,47 +196,53 @@ extension Settings {
     static let keepHistory = time(
         "keep-history", hours: keptHours,
         about: SettingText(
-            "How long operations that are closed and the history are kept.",
-            standard: "30d", example: "30d"))
+            "How long operations that are closed and the history are kept, such as 30d.",
+            valueName: "time", standard: "30d", example: "30d"),
+        reload: retention)
     static let keepAttempts = time(
         "keep-attempts", hours: keptHours,
         about: SettingText(
             "How long the requests that were made for a closed operation are kept.",
-            standard: "7d", example: "7d"))
+            valueName: "time", standard: "7d", example: "7d"),
+        reload: retention)
     static let keepTombstones = time(
         "keep-tombstones", hours: keptHours,
         about: SettingText(
             "How long a deleted row is kept for clients that sync; one that is away for longer "
-                + "misses the deletion.",
-            standard: "90d", example: "90d"))
+                + "misses the deletion.", valueName: "time",
+            standard: "90d", example: "90d"),
+        reload: retention)
 
     static let historyBudget = bytes(
         "history-budget", from: Limits.keptBytesMin,
         about: SettingText(
             "How many bytes the history of each identity may have; the oldest entries go first.",
-            standard: "as many as it needs", example: "200M"))
+            valueName: "size", standard: "as many as it needs", example: "200M"),
+        reload: retention)
     static let attemptsBudget = bytes(
         "attempts-budget", from: Limits.keptBytesMin,
         about: SettingText(
             "How many bytes the requests for closed operations may have, for each identity.",
-            standard: "as many as they need", example: "50M"))
+            valueName: "size", standard: "as many as they need", example: "50M"),
+        reload: retention)
 
     static let backupEvery = time(
         "backup-every", hours: Proxy.Limits.backupHours,
         about: SettingText(
-            "How often a backup is made by itself.", standard: "never", example: "1d"))
+            "How often a backup is made by itself, such as 12h or 1d.", valueName: "time",
+            standard: "never", example: "1d"))
 
     static let backupKeep = wholeNumber(
         "backup-keep", in: 1...Proxy.Limits.backupsKeptMax,
         about: SettingText(
-            "How many backups are kept in the backup folder.",
+            "How many backups are kept in the backup folder.", valueName: "number",
             standard: "\(Proxy.Limits.backupsKept)", example: "7"))
 
     static let backupFolder = Setting<String>(
         name: "backup-folder",
         allowed: "the absolute path of a folder, such as /var/backups/understudy",
         about: SettingText(
-            "Where these backups go; best on another disk.",
+            "Where these backups go, an absolute path; best on another disk.", valueName: "path",
             standard: "backups in the data folder", example: "/var/backups/understudy")
     ) {
         // A relative path would mean another folder in each working directory.
@@ -232,17 +250,16 @@ extension Settings {
     }
 
     private static let keptHours: ClosedRange<Int64> = 1...Limits.keptDaysMax * 24
+    private static let retention = Reloading.engines { $0.retention = $1.retention }
 }
 
 extension ServeConfiguration {
     /// Reads how long what is settled is kept.
     static func retention(_ sources: Sources) throws(ConfigurationProblem) -> Retention {
         var retention = Retention()
-        if let value = try sources.value(Settings.keepHistory) { retention.historySeconds = value }
-        if let value = try sources.value(Settings.keepAttempts) { retention.attemptSeconds = value }
-        if let value = try sources.value(Settings.keepTombstones) {
-            retention.tombstoneSeconds = value
-        }
+        retention.historySeconds = try sources.valueOrDefault(Settings.keepHistory)
+        retention.attemptSeconds = try sources.valueOrDefault(Settings.keepAttempts)
+        retention.tombstoneSeconds = try sources.valueOrDefault(Settings.keepTombstones)
         retention.historyBytes = try sources.value(Settings.historyBudget).map(Int64.init)
         retention.attemptBytes = try sources.value(Settings.attemptsBudget).map(Int64.init)
         return retention
@@ -253,7 +270,7 @@ extension ServeConfiguration {
         var plan = BackupPlan()
         plan.folder = try sources.value(Settings.backupFolder)
         plan.everySeconds = try sources.value(Settings.backupEvery)
-        if let keep = try sources.value(Settings.backupKeep) { plan.keep = keep }
+        plan.keep = try sources.valueOrDefault(Settings.backupKeep)
         return plan
     }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Proxy
 import TablesProtocol
 import Testing
@@ -141,8 +142,22 @@ struct ConfigurationFileTests {
 
     @Test func `every example of the commented file is allowed`() {
         for setting in ServeSetting.all {
-            #expect(setting.accepts(setting.example), "\(setting.name)")
+            #expect(setting.accepts(setting.about.example), "\(setting.name)")
         }
+    }
+
+    @Test func `every setting is a flag of its own name`() throws {
+        let words = ServeSetting.all.flatMap { setting in
+            setting.allowed == BooleanText.allowed
+                ? ["--\(setting.name)"] : ["--\(setting.name)", setting.about.example]
+        }
+        let serve = try Serve.parse(words)
+        for setting in ServeSetting.all {
+            let said = setting.allowed == BooleanText.allowed ? "yes" : setting.about.example
+            #expect(serve.flags[setting.name] == [said], "\(setting.name)")
+        }
+        #expect(serve.flags.count == ServeSetting.all.count)
+        #expect(try Serve.parse(["--no-strict-sdk"]).flags["strict-sdk"] == ["no"])
     }
 }
 
