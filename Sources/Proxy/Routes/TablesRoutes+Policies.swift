@@ -14,8 +14,8 @@ extension TablesRoutes {
     func read(
         _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
     ) -> Answer {
-        let table = context.tenant.store.table(context.call.table, worker: context.worker)
-        guard let table, table.readPolicy != .local, context.tenant.backendStatus.mayPullForRead
+        guard let table = context.table.settings, table.readPolicy != .local,
+            context.tenant.backendStatus.mayPullForRead
         else {
             return local(context)
         }
@@ -28,26 +28,25 @@ extension TablesRoutes {
         case .remoteFirst:
             // A table that is not complete is pulled before its answer anyway.
             guard table.isComplete else { return local(context) }
-            return .later { reply in
-                let context = context.moved(to: blockingExecutor.worker)
-                pull(context) { _ in local(context).send(reply) }
-            }
+            return .later { reply in pull(context) { _, context in local(context).send(reply) } }
         }
     }
 
     /// Pulls the request's table, and calls `then` in the blocking executor: with the run, or with nil after
     /// ``Limits/backendWaitSeconds``. The pull goes on after that.
-    func pull(_ context: RequestContext, then: @escaping @Sendable (Run?) -> Void) {
+    func pull(
+        _ context: RequestContext, then: @escaping @Sendable (Run?, RequestContext) -> Void
+    ) {
         let once = OnceFlag()
         work.start {
             await TimeOut.run(seconds: Limits.backendWaitSeconds) {
-                if once.claim() { blockingExecutor.run { then(nil) } }
+                if once.claim() { readLater(context) { then(nil, $0) } }
             } work: {
                 let run = await context.tenant.engine.pull(
                     context.call.table, isExplicit: false)
                 // The answer shows the backend's state after the pull.
                 await context.tenant.refreshBackendStatus()
-                if once.claim() { blockingExecutor.run { then(run) } }
+                if once.claim() { readLater(context) { then(run, $0) } }
             }
         }
     }
@@ -55,7 +54,7 @@ extension TablesRoutes {
     /// Whether a write waits for the backend's verdict: by the table's policy, or because it inserts into a
     /// table whose ids are the backend's, so that the client gets the item's own id at once.
     func writesThrough(_ context: RequestContext) -> Bool {
-        let table = context.tenant.store.table(context.call.table, worker: context.worker)
+        let table = context.table.settings
         let backendStatus = context.tenant.backendStatus
         if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
         guard table?.idKind == .integer, case .insert = context.call.verb else { return false }
@@ -118,7 +117,7 @@ extension TablesRoutes {
         }
         guard isRefused else {
             let state: ItemState = operation.state == .conflict ? .conflict : .quarantined
-            return reply(annotated(finished(outcome, context), context, state: state))
+            return reply(finished(outcome, context, state: state))
         }
         var response = response
         response.head.headerFields[.understudyState] = nil
@@ -133,8 +132,7 @@ extension TablesRoutes {
             return annotated(conflict(own.kind, standing, context), context)
         }
         guard let operation = standing.operation else {
-            return annotated(
-                finished(outcome.with(standing.item), context), context, state: .synced)
+            return finished(outcome.with(standing.item), context, state: .synced)
         }
         switch operation.state {
         case .conflict:

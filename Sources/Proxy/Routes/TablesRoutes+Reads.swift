@@ -13,9 +13,8 @@ extension TablesRoutes {
             }
         }
         if let pairs = context.pairs {
-            let table = context.tenant.store.table(context.call.table, worker: context.worker)
             // A list by such pairs may have rows beyond the part, which the store does not take.
-            if table?.isInPart == true { return listBeyondPart(context, query) }
+            if context.table.settings?.isInPart == true { return listBeyondPart(context, query) }
             return listWithOwnPairs(context, query, pairs)
         }
         return answered(listed(context, query), context, query)
@@ -26,10 +25,9 @@ extension TablesRoutes {
     func listed(
         _ context: RequestContext, _ query: TableQuery, beyondPart: Bool = false
     ) -> ListOutcome {
-        let call = context.call
-        return context.tenant.store.list(
-            call.table, query, generation: call.generation, within: context.pairs,
-            beyondPart: beyondPart, worker: context.worker)
+        context.tenant.store.list(
+            context.table, query, generation: context.call.generation, within: context.pairs,
+            beyondPart: beyondPart)
     }
 
     private func answered(
@@ -78,8 +76,8 @@ extension TablesRoutes {
             guard let reader else { return reply(context.error(left)) }
             let context = context.moved(to: reader)
             let outcome = context.tenant.store.listUnhurried(
-                context.call.table, query, generation: context.call.generation,
-                within: context.pairs, beyondPart: beyondPart, worker: reader,
+                context.table, query, generation: context.call.generation,
+                within: context.pairs, beyondPart: beyondPart,
                 isAbandoned: { reply.clientHasLeft })
             guard !reply.clientHasLeft else { return reply(context.error(left)) }
             then(outcome, context)
@@ -146,8 +144,7 @@ extension TablesRoutes {
 
     private func found(_ context: RequestContext, _ id: ItemID) -> GetOutcome {
         context.tenant.store.get(
-            context.call.table, id, includeDeleted: context.call.includeDeleted,
-            worker: context.worker)
+            context.table, id, includeDeleted: context.call.includeDeleted)
     }
 
     private func finished(_ outcome: GetOutcome, _ context: RequestContext, _ id: ItemID)
@@ -158,8 +155,7 @@ extension TablesRoutes {
             let other =
                 context.call.conditions.isEmpty
                 ? nil
-                : context.tenant.store.backendVersion(
-                    context.call.table, id, worker: context.worker)
+                : context.tenant.store.backendVersion(context.table, id)
             return annotated(
                 context.answer.render(item: item, backendVersion: other), context, hasAge: true,
                 state: state)

@@ -24,8 +24,7 @@ extension TablesRoutes {
                 switch await permission(context) {
                 case .allowed:
                     // By now the kind of the table's ids may be known.
-                    let context = context.moved(to: blockingExecutor.worker)
-                    commit(context, write, waits: writesThrough(context), reply)
+                    readLater(context) { commit($0, write, waits: writesThrough($0), reply) }
                 case .refused(let refusal): reply(refusal)
                 case .unreadable: insertThrough(context, request, reply)
                 }
@@ -90,12 +89,18 @@ extension TablesRoutes {
         reply(response)
     }
 
-    func finished(_ outcome: WriteOutcome, _ context: RequestContext) -> Response {
-        switch outcome {
-        case .inserted(let item, _): pending(context.answer.render(inserted: item), context)
-        case .updated(let item, _): pending(context.answer.render(item: item), context)
-        case .deleted: pending(context.answer.renderDeleted(), context)
-        case .undeleted(let item, _): pending(context.answer.render(undeleted: item), context)
+    /// - Parameter state: the item's; whatever was just written here waits to be sent.
+    func finished(
+        _ outcome: WriteOutcome, _ context: RequestContext, state: ItemState = .pending
+    ) -> Response {
+        func written(_ response: Response) -> Response {
+            annotated(response, context, state: state)
+        }
+        return switch outcome {
+        case .inserted(let item, _): written(context.answer.render(inserted: item))
+        case .updated(let item, _): written(context.answer.render(item: item))
+        case .deleted: written(context.answer.renderDeleted())
+        case .undeleted(let item, _): written(context.answer.render(undeleted: item))
         case .missing:
             context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
         case .gone(let item): context.error(.gone(item.id))
@@ -117,9 +122,5 @@ extension TablesRoutes {
                     retryAfterSeconds: Limits.retryAfterSeconds))
         case .failed(let sentence): context.error(.failed(sentence))
         }
-    }
-
-    private func pending(_ response: Response, _ context: RequestContext) -> Response {
-        annotated(response, context, state: .pending)
     }
 }

@@ -32,42 +32,31 @@ struct TablesRoutes: Sendable {
             return .now(TablesAnswer(client: client).render(error: error))
         }
         call.origin.tablePath = asked.base + call.origin.tablePath
-        let answer = TablesAnswer(to: call)
         guard tables?.contains(call.table) ?? true else {
-            return .now(answer.render(error: .unknownTable(call.table.text)))
+            return .now(TablesAnswer(to: call).render(error: .unknownTable(call.table.text)))
         }
         if let field = forwardedHeaders.tooLong(
             in: request.head.headerFields, worker: request.connection.worker)
         {
             return .now(
-                answer.render(
+                TablesAnswer(to: call).render(
                     error: .badRequest(
                         "The header field \(field.name) is sent on, and has at most "
                             + "\(Limits.forwardedHeaderBytes) bytes.")))
         }
         learnKey(request)
         let token = Token(request.head.headerFields, generation: call.generation)
-        return serve(call, answer, token, request, actor)
+        return serve(call, token, request, actor)
     }
 
     /// Answers a call in the tenant of its token.
     private func serve(
-        _ call: TableCall, _ form: TablesAnswer, _ token: Token?, _ request: Request,
-        _ actor: Actor
+        _ call: TableCall, _ token: Token?, _ request: Request, _ actor: Actor
     ) -> Answer {
         let worker = request.connection.worker
         switch tenants.resolve(token, call.table, worker: worker) {
         case .tenant(let tenant, let confirmation):
-            let answer = answer(
-                RequestContext(
-                    call: call,
-                    answer: form.showing(tenant.store.table(call.table, worker: worker)?.columns),
-                    tenant: tenant, actor: actor,
-                    headers: forwardedHeaders.pick(
-                        from: request.head.headerFields, worker: worker),
-                    fields: request.head.headerFields,
-                    worker: worker),
-                request)
+            let answer = answer(call, in: tenant, actor, request, worker: worker)
             if let check = confirmation.check { recheckInBackground(check, call) }
             guard let token, tenant.signIn != nil else { return answer }
             return answer.map { withConfirmation($0, token, confirmation) }
@@ -89,19 +78,26 @@ struct TablesRoutes: Sendable {
         tenants.nudge(.signedIn)
     }
 
-    /// Answers a request in the tenant of `context`.
-    func answer(_ context: RequestContext, _ request: Request) -> Answer {
-        if context.call.generation == .datasync,
-            context.tenant.store.table(context.call.table, worker: context.worker)?.idKind
-                == .integer
-        {
+    /// Answers a request in a tenant.
+    /// - Parameter worker: the number of the reader that belongs to the current thread.
+    func answer(
+        _ call: TableCall, in tenant: Tenant, _ actor: Actor, _ request: Request, worker: Int
+    ) -> Answer {
+        let fields = request.head.headerFields
+        let table = tenant.store.find(call.table, worker: worker)
+        let context = RequestContext(
+            call: call, answer: TablesAnswer(to: call).showing(table.settings?.columns),
+            tenant: tenant, actor: actor,
+            headers: forwardedHeaders.pick(from: fields, worker: worker), fields: fields,
+            table: table)
+        if call.generation == .datasync, table.settings?.idKind == .integer {
             return .now(
                 context.error(
                     .untranslatable(
-                        "The items of \(context.call.table) have integer ids, which clients of "
+                        "The items of \(call.table) have integer ids, which clients of "
                             + "Datasync cannot read.")))
         }
-        switch context.call.verb {
+        switch call.verb {
         case .list(let query): return read(context) { list($0, query) }
         case .get(let id, _): return read(context) { get($0, id) }
         case .insert(let body):
@@ -123,7 +119,7 @@ struct TablesRoutes: Sendable {
             let action: LocalWrite.Action =
                 if body.deleted == true {
                     .patch(id, body.columns, deleted: true)
-                } else if context.call.includeDeleted {
+                } else if call.includeDeleted {
                     .restore(id, body.columns)
                 } else {
                     .replace(id, body.columns)
@@ -145,9 +141,9 @@ struct TablesRoutes: Sendable {
         let headers: HTTPFields
         /// All header fields of the client.
         let fields: HTTPFields
-        /// The number of the reader that belongs to the current thread: a server thread, the blocking
+        /// The call's table, found by the reader of the current thread: a server thread, the blocking
         /// executor, or a lane of ``LongReads``.
-        var worker: Int
+        var table: FoundTable
 
         /// The query pairs of the client's own that may select rows; nil without any.
         var pairs: OwnPairs? { OwnPairs(call.parameters) }
@@ -158,10 +154,10 @@ struct TablesRoutes: Sendable {
         /// The answer to an error.
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 
-        /// The same context for another thread.
+        /// The same context on the thread that has a reader, with the table as it is now.
         func moved(to worker: Int) -> RequestContext {
             var context = self
-            context.worker = worker
+            context.table = tenant.store.find(call.table, worker: worker)
             return context
         }
 
@@ -177,34 +173,28 @@ struct TablesRoutes: Sendable {
     }
 
     /// Adds the header fields of every answer: whether the backend can be reached, the item's state, and
-    /// the age of the table's last pull.
+    /// the age of the table's last pull. An answer gets them once.
     func annotated(
-        _ response: Response, _ context: RequestContext, hasAge: Bool = false,
+        _ response: consuming Response, _ context: RequestContext, hasAge: Bool = false,
         state: ItemState? = nil
     ) -> Response {
-        let table =
-            hasAge ? context.tenant.store.table(context.call.table, worker: context.worker) : nil
-        var response = response
-        // A response may be annotated again after the backend was asked; then the fields are replaced.
-        func set(_ name: HTTPField.Name, _ value: String) {
-            if response.head.headerFields.contains(name) {
-                response.head.headerFields[name] = value
-            } else {
-                // Appending takes half of the setter's time.
-                response.head.headerFields.append(HTTPField(name: name, value: value))
-            }
+        func add(_ name: HTTPField.Name, _ value: String) {
+            response.head.headerFields.append(HTTPField(name: name, value: value))
         }
-        set(.understudyBackend, context.tenant.backendStatus.isOnline ? "online" : "offline")
-        if let state {
-            set(.understudyState, state.rawValue)
-        } else {
-            response.head.headerFields[.understudyState] = nil
-        }
-        if let lastPull = table?.lastPull {
+        add(.understudyBackend, context.tenant.backendStatus.isOnline ? "online" : "offline")
+        if let state { add(.understudyState, state.rawValue) }
+        if hasAge, let lastPull = context.table.settings?.lastPull {
             let age = (now().milliseconds - lastPull.milliseconds) / 1000
-            set(.age, String(max(0, age)))
+            add(.age, String(max(0, age)))
         }
         return response
+    }
+
+    /// Goes on with a request in the blocking executor, after a wait.
+    func readLater(
+        _ context: RequestContext, _ body: @escaping @Sendable (RequestContext) -> Void
+    ) {
+        blockingExecutor.run { body(context.moved(to: blockingExecutor.worker)) }
     }
 }
 
@@ -308,7 +298,7 @@ extension TablesRoutes {
         _ context: RequestContext, _ query: TableQuery, _ wait: Duration?, _ reply: Reply
     ) async {
         if query.isSyncQuery || query.after != nil { return reply(offlineAnswer(context, wait)) }
-        blockingExecutor.run {
+        readLater(context) { context in
             listOffServer(context, query, beyondPart: true, reply) { outcome, context in
                 reply(finished(outcome.asPart, context))
             }

@@ -115,7 +115,9 @@ final class TenantRegistry: Sendable {
     /// 2. with a confirmed and valid token (``TokenStanding``): that of its owner;
     /// 3. otherwise none: the token has to be verified, unless it has expired.
     func resolve(_ token: Token?, _ table: TableName, worker: Int) -> TokenResolution {
-        guard let token, anonymous.store.table(table, worker: worker)?.isPublic != true else {
+        guard let token,
+            anonymous.store.find(table, worker: worker).settings?.isPublic != true
+        else {
             return .tenant(anonymous, TokenConfirmation())
         }
         let now = clock.now()

@@ -51,7 +51,7 @@ public final class Store: Sendable {
         }
         work = StoreWork(
             identity: identity, clock: clock, ids: ids,
-            catalog: TableCatalogs(readers.map(\.catalog)), parts: parts)
+            catalog: TableCatalogs(readers: readers.count), parts: parts)
         do {
             writer = try Writer(
                 path, functions: ScalarFunction.ofQueries, migrations: .present,

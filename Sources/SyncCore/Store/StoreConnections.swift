@@ -16,10 +16,9 @@ extension ConnectionQueue {
     }
 }
 
-/// What one server worker reads with: a connection, and what it remembers of the tables.
+/// What one server worker reads with.
 final class ClientReader: Sendable {
     private let reader: Reader
-    let catalog = TableCatalog()
     /// Whether a client has read since the store was asked last (``Store/takeUse()``).
     let isUsed = Atomic(false)
 

@@ -72,7 +72,8 @@ import Testing
 
     @Test func `a first generation client gets the requested number of rows`() throws {
         let outcome = fixture.store.list(
-            fixture.todo, try TableQuery(odata: "$top=100"), generation: .mobileServices, worker: 0)
+            fixture.store.find(fixture.todo, worker: 0), try TableQuery(odata: "$top=100"),
+            generation: .mobileServices)
         guard case .page(let page) = outcome else { throw Unexpected() }
         #expect(page.items.count == 100 && page.hasMore)
     }
