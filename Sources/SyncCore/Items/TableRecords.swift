@@ -248,12 +248,25 @@ final class TableCatalog: Sendable {
     private struct State {
         var epoch = 0
         var tables: [String: TableSettings] = [:]
+        /// Whether a table was looked up since that was asked last.
+        var isUsed = false
     }
     private let state = Mutex(State())
 
     /// A table that is remembered; nil if it is not, even if it exists.
     func remembered(_ name: TableName) -> TableSettings? {
-        state.withLock { $0.tables[name.key] }
+        state.withLock { state in
+            state.isUsed = true
+            return state.tables[name.key]
+        }
+    }
+
+    /// Whether a table was looked up since this was asked last.
+    func takeUse() -> Bool {
+        state.withLock { state in
+            defer { state.isUsed = false }
+            return state.isUsed
+        }
     }
 
     /// A table that is remembered, by its number.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Storage
 import TablesProtocol
 
 extension PullPass {

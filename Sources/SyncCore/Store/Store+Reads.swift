@@ -9,7 +9,6 @@ extension Store {
     @available(*, noasync)
     public func find(_ name: TableName, worker: Int) -> FoundTable {
         let worker = worker % readers.count
-        readers[worker].isUsed.store(true, ordering: .relaxed)
         let catalog = catalog.readers[worker]
         let place: FoundTable.Place
         if let known = catalog.remembered(name) {
@@ -19,9 +18,7 @@ extension Store {
         } else {
             do {
                 let loaded = try catalog.load(name) {
-                    try readers[worker].read(steps: StoreLimits.readBudgetSteps) {
-                        try transaction($0).tables.table(name)
-                    }
+                    try read(worker) { try transaction($0).tables.table(name) }
                 }
                 place = loaded.map { .table($0) } ?? .unknown
             } catch {
@@ -90,7 +87,7 @@ extension Store {
                 within: has(.parametersForgotten) ? nil : pairs, now: clock.now())
         }
         do {
-            let listed = try readers[found.worker].read(steps: steps, isAbandoned: isAbandoned) {
+            let listed = try read(found.worker, steps: steps, isAbandoned: isAbandoned) {
                 try page(compiled, table?.idKind ?? .string, $0)
             }
             return isWithin && table?.isComplete ?? true ? .page(listed) : .partial(listed)
@@ -139,11 +136,11 @@ extension Store {
             case .unknown: return .unknownTable
             case .failed(let error): return .failed(error)
             case .view(let view):
-                return try readers[table.worker].read(steps: StoreLimits.readBudgetSteps) {
+                return try read(table.worker) {
                     try transaction($0).items.get(id, from: view)
                 }
             case .table(let settings):
-                return try readers[table.worker].read(steps: StoreLimits.readBudgetSteps) {
+                return try read(table.worker) {
                     try get(id, settings.record, includeDeleted: includeDeleted, $0)
                 }
             }
@@ -178,7 +175,7 @@ extension Store {
     @available(*, noasync)
     public func backendVersion(_ table: FoundTable, _ id: ItemID) -> String? {
         guard let record = table.settings?.record else { return nil }
-        let row = try? readers[table.worker].read(steps: StoreLimits.readBudgetSteps) {
+        let row = try? read(table.worker) {
             try transaction($0).items.row(record, id)
         }
         return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }
@@ -199,6 +196,18 @@ extension Store {
     ) throws -> (item: Item, pending: String?)? {
         try connection.first(Self.itemQuery, [table.id, id]) { row in
             (row.item(table.idKind), row[StatementRow.itemColumnCount] as String?)
+        }
+    }
+
+    /// Reads on the calling thread's own connection.
+    @available(*, noasync)
+    private func read<T: Sendable>(
+        _ worker: Int, steps: Int = StoreLimits.readBudgetSteps,
+        isAbandoned: @escaping @Sendable () -> Bool = { false },
+        _ body: (Connection) throws -> T
+    ) throws -> T {
+        try readers.access(worker) { connection in
+            try connection.within(steps: steps, isAbandoned: isAbandoned) { try body(connection) }
         }
     }
 

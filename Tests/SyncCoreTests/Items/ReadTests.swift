@@ -140,8 +140,7 @@ import Testing
         for number in 0..<StorageLimits.keptQueries + 50 {
             _ = try page("$filter=c\(number) eq 1\(counting)")
         }
-        let prepared = try fixture.store.readers[0].read(steps: StoreLimits.readBudgetSteps) {
-            connection in
+        let prepared = try fixture.store.readers.access(0) { connection in
             var count = 0
             var statement = unsafe sqlite3_next_stmt(connection.database.sqliteConnection, nil)
             while let next = unsafe statement {

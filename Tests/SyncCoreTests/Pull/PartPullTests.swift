@@ -2,6 +2,7 @@ import Backend
 import HTTPMessage
 import HTTPTypes
 import Simulator
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing
