@@ -8,7 +8,7 @@ import TablesProtocol
 ///
 /// A store is opened for a request, for due work, or for the operator. ``Limits/openStores`` stay open.
 /// Beyond that the least recently used one is closed as soon as it is not in use
-/// (`TenantRegistry+Opening.swift`). The summaries of the closed stores are in the index.
+/// (`StoreOpening.swift`). The summaries of the closed stores are in the index.
 final class TenantRegistry: Sendable {
     /// Functions that make tenants.
     struct Factory: Sendable {
