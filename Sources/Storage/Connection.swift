@@ -92,9 +92,7 @@ extension StatementRunner {
     /// - Parameter values: one for each place.
     /// - Throws: an error that ``StorageError/init(_:)`` explains.
     package func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
-        let statement = try db.bound(sql, values, keep)
-        defer { statement.end() }
-        try statement.execute()
+        try db.each(try db.bound(sql, values, keep)) { _ in true }
     }
 
     /// The value that `read` makes of the first row of an answer; nil where there is no row.
