@@ -5,8 +5,9 @@ import GRDB
 ///
 /// GRDB prepares the statements, keeps them by their text, and runs them. A statement stays prepared
 /// unless `keep` is false: for a text that differs from call to call.
-package struct Connection {
+package struct Connection: StatementRunner {
     let database: Database
+    package var db: Connection { self }
     /// The queries of callers that stay prepared; nil where there are none.
     private let kept: KeptQueries?
     /// The budget of reads; nil where reads have none.
@@ -20,63 +21,19 @@ package struct Connection {
 
     /// Runs a read that may take about so many steps of SQLite's machine for all its statements together, and
     /// this time. On a connection that was opened without a clock nothing bounds it.
+    /// - Parameter isAbandoned: whether no caller waits for the answer any more.
     /// - Throws: an error that ``StorageError/interrupted`` explains when the budget is spent.
     package func within<T>(
-        steps: Int, milliseconds: Int, _ body: () throws -> T
+        steps: Int, milliseconds: Int = StorageLimits.readMilliseconds,
+        isAbandoned: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
     ) rethrows -> T {
         guard let budget else { return try body() }
-        return try budget.within(steps: steps, milliseconds: milliseconds, body)
-    }
-
-    /// Runs one statement to its end.
-    /// - Parameter values: one for each place.
-    /// - Throws: an error that ``StorageError/init(_:)`` explains.
-    package func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
-        let statement = try bound(sql, values, keep)
-        defer { statement.end() }
-        try statement.execute()
+        return try budget.within(
+            steps: steps, milliseconds: milliseconds, isAbandoned: isAbandoned, body)
     }
 
     /// Runs several statements without values.
     package func run(script: String) throws { try database.execute(sql: script) }
-
-    /// The value that `read` makes of the first row of an answer; nil where there is no row.
-    package func first<T>(
-        _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
-    ) throws -> T? {
-        var found: T?
-        try each(try bound(sql, values, true)) { row in
-            found = try read(row)
-            return false
-        }
-        return found
-    }
-
-    /// The values that `read` makes of the rows of an answer, without the rows for which `read` returns
-    /// nil.
-    package func all<T>(
-        _ sql: String, _ values: StatementValues = [], keep: Bool = true,
-        _ read: (StatementRow) throws -> T?
-    ) throws -> [T] {
-        var found: [T] = []
-        try each(try bound(sql, values, keep)) { row in
-            if let value = try read(row) { found.append(value) }
-            return true
-        }
-        return found
-    }
-
-    /// The first column of every row of an answer, where it is not null.
-    package func column<Value: StatementValue>(
-        _ sql: String, _ values: StatementValues = [], keep: Bool = true
-    ) throws -> [Value] {
-        try all(sql, values, keep: keep) { $0[0] }
-    }
-
-    /// The first value of an answer; nil when there is none or it is null.
-    package func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
-        try first(sql, values) { $0[0] }
-    }
 
     /// Runs a caller's query and gives each row to `take` until it says false. As many different ones as
     /// ``StorageLimits/keptQueries`` stay prepared.
@@ -97,7 +54,7 @@ package struct Connection {
     /// How many rows the last statement changed, without those that triggers changed.
     package var changedRows: Int { database.changesCount }
 
-    private func bound(
+    fileprivate func bound(
         _ sql: String, _ values: StatementValues, _ keep: Bool
     ) throws -> Statement {
         // Kept statements are found by their text, and Swift's strings are equal where only the form of an
@@ -116,12 +73,64 @@ package struct Connection {
         return statement
     }
 
-    private func each(
+    fileprivate func each(
         _ statement: Statement, _ take: (StatementRow) throws -> Bool
     ) throws {
         defer { statement.end() }
         let rows = StatementRows(statement)
         while let row = try rows.next(), try take(row) {}
+    }
+}
+
+/// What runs statements: a connection that is lent, and what is made over it.
+package protocol StatementRunner {
+    var db: Connection { get }
+}
+
+extension StatementRunner {
+    /// Runs one statement to its end.
+    /// - Parameter values: one for each place.
+    /// - Throws: an error that ``StorageError/init(_:)`` explains.
+    package func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
+        try db.each(try db.bound(sql, values, keep)) { _ in true }
+    }
+
+    /// The value that `read` makes of the first row of an answer; nil where there is no row.
+    package func first<T>(
+        _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
+    ) throws -> T? {
+        var found: T?
+        try db.each(try db.bound(sql, values, true)) { row in
+            found = try read(row)
+            return false
+        }
+        return found
+    }
+
+    /// The values that `read` makes of the rows of an answer, without the rows for which `read` returns
+    /// nil.
+    package func all<T>(
+        _ sql: String, _ values: StatementValues = [], keep: Bool = true,
+        _ read: (StatementRow) throws -> T?
+    ) throws -> [T] {
+        var found: [T] = []
+        try db.each(try db.bound(sql, values, keep)) { row in
+            if let value = try read(row) { found.append(value) }
+            return true
+        }
+        return found
+    }
+
+    /// The first column of every row of an answer, where it is not null.
+    package func column<Value: StatementValue>(
+        _ sql: String, _ values: StatementValues = [], keep: Bool = true
+    ) throws -> [Value] {
+        try all(sql, values, keep: keep) { $0[0] }
+    }
+
+    /// The first value of an answer; nil when there is none or it is null.
+    package func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
+        try first(sql, values) { $0[0] }
     }
 }
 

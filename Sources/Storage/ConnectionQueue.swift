@@ -7,8 +7,9 @@ package final class ConnectionQueue: Sendable {
     private let accesses: AccessCount
     /// Held for SQLite, which writes to it.
     private let log: LogLength?
-    /// Held for SQLite, which asks it.
+    /// Held for SQLite, which asks it; nil where reads have no budget.
     private let budget: StatementBudget?
+    private let kept = KeptQueries()
 
     private init(
         _ queue: DatabaseQueue, _ accesses: AccessCount, log: LogLength? = nil,
@@ -23,7 +24,7 @@ package final class ConnectionQueue: Sendable {
     /// Lends the connection to the body, on the calling thread. The body leaves no transaction open.
     @available(*, noasync)
     package func access<T>(_ body: (Connection) throws -> T) rethrows -> T {
-        try queue.unsafeRead { try body(Connection($0, budget: budget)) }
+        try queue.unsafeRead { try body(Connection($0, kept: kept, budget: budget)) }
     }
 
     /// Lends the connection to the body within a transaction, on the calling thread.
@@ -110,6 +111,7 @@ extension ConnectionQueue {
         try reader(path, functions, budget: nil, accesses)
     }
 
+    /// - Parameter budget: bounds reads; nil for none.
     static func reader(
         _ path: String, _ functions: [ScalarFunction], budget: StatementBudget?,
         _ accesses: AccessCount
@@ -128,7 +130,7 @@ extension ConnectionQueue {
 
     /// A database in memory, empty.
     /// - Parameter uptime: a clock that only goes forward, for
-    ///   ``Connection/within(steps:milliseconds:_:)``; nil for a connection that nothing bounds.
+    ///   ``Connection/within(steps:milliseconds:isAbandoned:_:)``; nil for a connection that nothing bounds.
     package static func inMemory(
         functions: [ScalarFunction] = [], uptime: (@Sendable () -> Duration)? = nil
     ) throws -> ConnectionQueue {
@@ -160,6 +162,22 @@ extension ConnectionQueue {
             budget?.install(on: db)
         }
         return configuration
+    }
+}
+
+/// The queries of callers that stay prepared on a connection. Their texts may differ without end, so only
+/// the first ones are kept.
+final class KeptQueries: Sendable {
+    private let texts = Mutex<Set<String>>([])
+
+    /// Whether a query stays prepared.
+    func admit(_ text: String) -> Bool {
+        texts.withLock { texts in
+            if texts.contains(text) { return true }
+            guard texts.count < StorageLimits.keptQueries else { return false }
+            texts.insert(text)
+            return true
+        }
     }
 }
 

@@ -9,10 +9,9 @@ import Synchronization
 // connection. A `Statement` cannot be sent to another thread, so the code that has one runs in the access
 // of GRDB's queue that gave it out, and those are one after another. The statement lives while `self` does.
 extension Statement {
-    /// Gives each place its value; there are as many values as places.
+    /// Gives each place of a statement that was never run, or whose run was ended, its value. There are as
+    /// many values as places.
     func bind(_ values: StatementValues) throws {
-        // GRDB resets the statement, and binds nothing of its own when it runs.
-        setUncheckedArguments(StatementArguments())
         guard unsafe Int(sqlite3_bind_parameter_count(sqliteStatement)) == values.count else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,

@@ -9,7 +9,7 @@ package import TablesProtocol
 package final class SQLiteRowStorage: RowStorage {
     package let callThreads = CallThreads.callersThread
     /// Nil in memory. They close before the connection that writes: as the last one it empties the log.
-    private let readers: ReaderPool?
+    private let readers: Readers?
     let connection: ConnectionQueue
     private let meter: ConnectionMeter
     /// Steps of SQLite's machine that a list may take.
@@ -32,8 +32,8 @@ package final class SQLiteRowStorage: RowStorage {
         let functions = ScalarFunction.ofLists + [.countedVersion]
         if let path {
             connection = try ConnectionQueue.writer(path, functions: functions)
-            readers = ReaderPool(
-                path, functions: functions, limit: Limits.readers, uptime: { Uptime.now })
+            readers = Readers(
+                path, functions: functions, count: Limits.readers, uptime: { Uptime.now })
         } else {
             connection = try ConnectionQueue.inMemory(
                 functions: functions, uptime: { Uptime.now })
@@ -67,7 +67,7 @@ package final class SQLiteRowStorage: RowStorage {
 
     /// Lends a connection that reads.
     @available(*, noasync)
-    private func reading<T>(_ body: (Connection) throws -> T) throws -> T {
+    private func reading<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
         guard let readers else { return try writing(body) }
         var use = meter.ask()
         defer { meter.end(use) }
@@ -90,7 +90,7 @@ package final class SQLiteRowStorage: RowStorage {
 
     /// Runs reads that see one moment.
     @available(*, noasync)
-    func inReadTransaction<T>(_ body: (Connection) throws -> T) throws -> T {
+    func inReadTransaction<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
         try reading { connection in
             try connection.transaction(.deferred) { try body(connection) }
         }

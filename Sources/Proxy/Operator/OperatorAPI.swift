@@ -3,7 +3,7 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// Answers requests under `/-/`. Each handler is a method in an `OperatorAPI+….swift`.
+/// Answers requests under `/-/`. The handlers are methods in the other files of this folder.
 /// ``OperatorRoute/all`` has their paths.
 struct OperatorAPI: Sendable {
     let tenants: TenantRegistry

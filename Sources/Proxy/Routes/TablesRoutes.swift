@@ -32,42 +32,31 @@ struct TablesRoutes: Sendable {
             return .now(TablesAnswer(client: client).render(error: error))
         }
         call.origin.tablePath = asked.base + call.origin.tablePath
-        let answer = TablesAnswer(to: call)
         guard tables?.contains(call.table) ?? true else {
-            return .now(answer.render(error: .unknownTable(call.table.text)))
+            return .now(TablesAnswer(to: call).render(error: .unknownTable(call.table.text)))
         }
         if let field = forwardedHeaders.tooLong(
             in: request.head.headerFields, worker: request.connection.worker)
         {
             return .now(
-                answer.render(
+                TablesAnswer(to: call).render(
                     error: .badRequest(
                         "The header field \(field.name) is sent on, and has at most "
                             + "\(Limits.forwardedHeaderBytes) bytes.")))
         }
         learnKey(request)
         let token = Token(request.head.headerFields, generation: call.generation)
-        return serve(call, answer, token, request, actor)
+        return serve(call, token, request, actor)
     }
 
     /// Answers a call in the tenant of its token.
     private func serve(
-        _ call: TableCall, _ form: TablesAnswer, _ token: Token?, _ request: Request,
-        _ actor: Actor
+        _ call: TableCall, _ token: Token?, _ request: Request, _ actor: Actor
     ) -> Answer {
         let worker = request.connection.worker
         switch tenants.resolve(token, call.table, worker: worker) {
         case .tenant(let tenant, let confirmation):
-            let answer = answer(
-                RequestContext(
-                    call: call,
-                    answer: form.showing(tenant.store.table(call.table, worker: worker)?.columns),
-                    tenant: tenant, actor: actor,
-                    headers: forwardedHeaders.pick(
-                        from: request.head.headerFields, worker: worker),
-                    fields: request.head.headerFields,
-                    worker: worker),
-                request)
+            let answer = answer(call, in: tenant, actor, request, worker: worker)
             if let check = confirmation.check { recheckInBackground(check, call) }
             guard let token, tenant.signIn != nil else { return answer }
             return answer.map { withConfirmation($0, token, confirmation) }
@@ -89,19 +78,26 @@ struct TablesRoutes: Sendable {
         tenants.nudge(.signedIn)
     }
 
-    /// Answers a request in the tenant of `context`.
-    func answer(_ context: RequestContext, _ request: Request) -> Answer {
-        if context.call.generation == .datasync,
-            context.tenant.store.table(context.call.table, worker: context.worker)?.idKind
-                == .integer
-        {
+    /// Answers a request in a tenant.
+    /// - Parameter worker: the number of the reader that belongs to the current thread.
+    func answer(
+        _ call: TableCall, in tenant: Tenant, _ actor: Actor, _ request: Request, worker: Int
+    ) -> Answer {
+        let fields = request.head.headerFields
+        let table = tenant.store.find(call.table, worker: worker)
+        let context = RequestContext(
+            call: call, answer: TablesAnswer(to: call).showing(table.settings?.columns),
+            tenant: tenant, actor: actor,
+            headers: forwardedHeaders.pick(from: fields, worker: worker), fields: fields,
+            table: table)
+        if call.generation == .datasync, table.settings?.idKind == .integer {
             return .now(
                 context.error(
                     .untranslatable(
-                        "The items of \(context.call.table) have integer ids, which clients of "
+                        "The items of \(call.table) have integer ids, which clients of "
                             + "Datasync cannot read.")))
         }
-        switch context.call.verb {
+        switch call.verb {
         case .list(let query): return read(context) { list($0, query) }
         case .get(let id, _): return read(context) { get($0, id) }
         case .insert(let body):
@@ -123,7 +119,7 @@ struct TablesRoutes: Sendable {
             let action: LocalWrite.Action =
                 if body.deleted == true {
                     .patch(id, body.columns, deleted: true)
-                } else if context.call.includeDeleted {
+                } else if call.includeDeleted {
                     .restore(id, body.columns)
                 } else {
                     .replace(id, body.columns)
@@ -145,9 +141,9 @@ struct TablesRoutes: Sendable {
         let headers: HTTPFields
         /// All header fields of the client.
         let fields: HTTPFields
-        /// The number of the reader that belongs to the current thread: a server thread, the blocking
+        /// The call's table, found by the reader of the current thread: a server thread, the blocking
         /// executor, or a lane of ``LongReads``.
-        var worker: Int
+        var table: FoundTable
 
         /// The query pairs of the client's own that may select rows; nil without any.
         var pairs: OwnPairs? { OwnPairs(call.parameters) }
@@ -158,10 +154,10 @@ struct TablesRoutes: Sendable {
         /// The answer to an error.
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 
-        /// The same context for another thread.
+        /// The same context on the thread that has a reader, with the table as it is now.
         func moved(to worker: Int) -> RequestContext {
             var context = self
-            context.worker = worker
+            context.table = tenant.store.find(call.table, worker: worker)
             return context
         }
 
@@ -177,34 +173,28 @@ struct TablesRoutes: Sendable {
     }
 
     /// Adds the header fields of every answer: whether the backend can be reached, the item's state, and
-    /// the age of the table's last pull.
+    /// the age of the table's last pull. An answer gets them once.
     func annotated(
-        _ response: Response, _ context: RequestContext, hasAge: Bool = false,
+        _ response: consuming Response, _ context: RequestContext, hasAge: Bool = false,
         state: ItemState? = nil
     ) -> Response {
-        let table =
-            hasAge ? context.tenant.store.table(context.call.table, worker: context.worker) : nil
-        var response = response
-        // A response may be annotated again after the backend was asked; then the fields are replaced.
-        func set(_ name: HTTPField.Name, _ value: String) {
-            if response.head.headerFields.contains(name) {
-                response.head.headerFields[name] = value
-            } else {
-                // Appending takes half of the setter's time.
-                response.head.headerFields.append(HTTPField(name: name, value: value))
-            }
+        func add(_ name: HTTPField.Name, _ value: String) {
+            response.head.headerFields.append(HTTPField(name: name, value: value))
         }
-        set(.understudyBackend, context.tenant.backendStatus.isOnline ? "online" : "offline")
-        if let state {
-            set(.understudyState, state.rawValue)
-        } else {
-            response.head.headerFields[.understudyState] = nil
-        }
-        if let lastPull = table?.lastPull {
+        add(.understudyBackend, context.tenant.backendStatus.isOnline ? "online" : "offline")
+        if let state { add(.understudyState, state.rawValue) }
+        if hasAge, let lastPull = context.table.settings?.lastPull {
             let age = (now().milliseconds - lastPull.milliseconds) / 1000
-            set(.age, String(max(0, age)))
+            add(.age, String(max(0, age)))
         }
         return response
+    }
+
+    /// Goes on with a request in the blocking executor, after a wait.
+    func readLater(
+        _ context: RequestContext, _ body: @escaping @Sendable (RequestContext) -> Void
+    ) {
+        blockingExecutor.run { body(context.moved(to: blockingExecutor.worker)) }
     }
 }
 
@@ -244,74 +234,6 @@ extension TablesRoutes {
                 status: .ok, headerFields: [.allow: methods.joined(separator: ", ")])
         } catch {
             return answer.render(error: error)
-        }
-    }
-}
-
-// Lists beyond the part of a table that is copied in part. The store cannot answer them.
-extension TablesRoutes {
-    /// Answers a list that is not within the part of its table.
-    ///
-    /// 1. It is the backend's while it answers. Changes of the client's own that wait are sent first. Those that
-    ///    still wait are in the rows of the answer, which says that it is incomplete, since an insert may be
-    ///    missing.
-    /// 2. A client that syncs goes on from the times that it got. With this list they are always the
-    ///    backend's, because only there are all the rows; so without the backend the answer is 503, and
-    ///    the rows are as the backend gives them.
-    /// 3. For other lists without the backend: what is here, marked as incomplete; 503 where nothing is.
-    func listBeyondPart(_ context: RequestContext, _ query: TableQuery) -> Answer {
-        let backendStatus = context.tenant.backendStatus
-        return later(context) { context, reply in
-            // A link of the store, from before the table was copied in part: its time is not the backend's.
-            guard backendStatus.mayAsk, query.after == nil else {
-                return await listHere(context, query, nil, reply)
-            }
-            guard backendStatus.mayPullForRead, await hasOpenChanges(context) else {
-                return await listThere(context, query, reply)
-            }
-            let once = OnceFlag()
-            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
-                if once.claim() { work.start { await listThere(context, query, reply) } }
-            } work: {
-                _ = await context.tenant.engine.push(isExplicit: false)
-                if once.claim() { await listThere(context, query, reply) }
-            }
-        }
-    }
-
-    private func listThere(
-        _ context: RequestContext, _ query: TableQuery, _ reply: Reply
-    ) async {
-        switch await askBackend(context, .list(query, rows: rowLimit(query))) {
-        case .page(let page) where query.isSyncQuery:
-            reply(annotated(context.answer.render(page: page), context))
-        case .page(var page):
-            let waiting = try? await context.tenant.store.waitingChanges(
-                of: page.items.map(\.id), in: context.call.table)
-            page.items = page.items.compactMap { item in
-                guard let mine = waiting?.items[item.id] else { return item }
-                return mine.deleted && !query.includeDeleted ? nil : mine
-            }
-            var response = annotated(context.answer.render(page: page), context)
-            if waiting?.areSome == true { response.head.headerFields[.understudyComplete] = "no" }
-            reply(response)
-        case .refused(let response, let reason, let spoken):
-            reply(passed(response, reason, spoken: spoken, context))
-        case .other(let response): reply(passed(response, context))
-        case .unreachable(_, let wait): await listHere(context, query, wait, reply)
-        case .item, .untranslatable: await listHere(context, query, nil, reply)
-        }
-    }
-
-    /// What is here of such a list.
-    private func listHere(
-        _ context: RequestContext, _ query: TableQuery, _ wait: Duration?, _ reply: Reply
-    ) async {
-        if query.isSyncQuery || query.after != nil { return reply(offlineAnswer(context, wait)) }
-        blockingExecutor.run {
-            listOffServer(context, query, beyondPart: true, reply) { outcome, context in
-                reply(finished(outcome.asPart, context))
-            }
         }
     }
 }

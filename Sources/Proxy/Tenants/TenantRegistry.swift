@@ -8,7 +8,7 @@ import TablesProtocol
 ///
 /// A store is opened for a request, for due work, or for the operator. ``Limits/openStores`` stay open.
 /// Beyond that the least recently used one is closed as soon as it is not in use
-/// (`TenantRegistry+Opening.swift`). The summaries of the closed stores are in the index.
+/// (`StoreOpening.swift`). The summaries of the closed stores are in the index.
 final class TenantRegistry: Sendable {
     /// Functions that make tenants.
     struct Factory: Sendable {
@@ -115,7 +115,9 @@ final class TenantRegistry: Sendable {
     /// 2. with a confirmed and valid token (``TokenStanding``): that of its owner;
     /// 3. otherwise none: the token has to be verified, unless it has expired.
     func resolve(_ token: Token?, _ table: TableName, worker: Int) -> TokenResolution {
-        guard let token, anonymous.store.table(table, worker: worker)?.isPublic != true else {
+        guard let token,
+            anonymous.store.find(table, worker: worker).settings?.isPublic != true
+        else {
             return .tenant(anonymous, TokenConfirmation())
         }
         let now = clock.now()

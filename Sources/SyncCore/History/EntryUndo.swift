@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Undoes entries of history.

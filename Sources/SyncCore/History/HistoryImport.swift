@@ -1,3 +1,4 @@
+import Storage
 public import TablesProtocol
 
 /// An entry of another store's history, as exported.

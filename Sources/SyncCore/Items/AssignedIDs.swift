@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Replaces item ids by those that the backend assigned.

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Determines the kind of a table's ids from the backend's rows.

@@ -108,37 +108,52 @@ struct TableRecord: Sendable, Hashable {
 }
 
 /// The settings of a table that decide how a request is answered.
-public struct TableSettings: Sendable, Hashable {
-    /// The name as first spelled.
-    public var name: TableName
+///
+/// A class, so that a request carries one reference instead of the whole record.
+public final class TableSettings: Sendable {
+    let record: TableRecord
+
+    init(_ record: TableRecord) { self.record = record }
+
     /// The kind of the ids.
-    public var idKind: IDKind
+    public var idKind: IDKind { record.idKind }
     /// Whether a pull has completed once.
-    public var isComplete: Bool
+    public var isComplete: Bool { record.isComplete }
     /// Whether only a part of its rows is copied (``TablePart``).
-    public var isInPart: Bool
+    public var isInPart: Bool { record.part != nil }
     /// When a pull last completed.
-    public var lastPull: Instant?
+    public var lastPull: Instant? { record.lastPullAt }
     /// How reads are answered.
-    public var readPolicy: ReadPolicy
+    public var readPolicy: ReadPolicy { record.readPolicy }
     /// When writes are answered.
-    public var writePolicy: WritePolicy
+    public var writePolicy: WritePolicy { record.writePolicy }
     /// Whether all identities share the anonymous store's table.
-    public var isPublic: Bool
-
+    public var isPublic: Bool { record.isPublic }
     /// The columns that every row on the backend has, null where nothing was written.
-    public var columns: TableColumns
+    public var columns: TableColumns { record.spellings.columns }
+}
 
-    init(_ record: TableRecord) {
-        name = record.name
-        idKind = record.idKind
-        isComplete = record.isComplete
-        isInPart = record.part != nil
-        lastPull = record.lastPullAt
-        readPolicy = record.readPolicy
-        writePolicy = record.writePolicy
-        isPublic = record.isPublic
-        columns = record.spellings.columns
+/// A table as a request found it in the store. It is looked up once and carried along; after a wait it is
+/// looked up again, because it may have changed.
+public struct FoundTable: Sendable {
+    /// The name in the caller's spelling.
+    public let name: TableName
+    let place: Place
+    /// The number of the caller's reader.
+    let worker: Int
+
+    /// What a name means.
+    enum Place: Sendable {
+        case table(TableSettings)
+        case view(SDKView)
+        case unknown
+        /// The look-up failed.
+        case failed(StoreError)
+    }
+
+    /// Its settings; nil where the store has no such table.
+    public var settings: TableSettings? {
+        if case .table(let settings) = place { settings } else { nil }
     }
 }
 

@@ -22,13 +22,13 @@ struct TableRecords {
 
     /// A table from the cache, unless this transaction has changed a table; else from `load`.
     private func known(
-        _ remembered: (TableCatalog) -> TableRecord?, _ load: () throws -> TableRecord?
+        _ remembered: (TableCatalog) -> TableSettings?, _ load: () throws -> TableRecord?
     ) throws -> TableRecord? {
         guard let tablesInMemory = transaction.tablesInMemory, !transaction.effects.changedTables
         else { return try load() }
-        if let known = remembered(tablesInMemory) { return known }
+        if let known = remembered(tablesInMemory) { return known.record }
         let loaded = try load()
-        if let loaded { tablesInMemory.remember(loaded) }
+        if let loaded { tablesInMemory.remember(TableSettings(loaded)) }
         return loaded
     }
 
@@ -225,73 +225,74 @@ extension Store {
     }
 }
 
-/// The table records that the readers, the writer and the engine cache.
+/// The tables that the readers, the writer and the engine remember.
 struct TableCatalogs: Sendable {
-    private let readers: [TableCatalog]
-    private let engine = TableCatalog()
-
-    init(_ readers: [TableCatalog]) { self.readers = readers }
-
-    /// A table in the engine's cache; nil if it is not cached.
-    func remembered(_ name: TableName) -> TableRecord? { engine.remembered(name) }
-
-    /// A table from the engine's cache, else from `load`.
-    func table(
-        _ name: TableName, _ load: () throws -> TableRecord?
-    ) rethrows -> TableRecord? {
-        try engine.table(name, load)
-    }
-
-    /// The cache of transactions on the writer's connection: the committed tables.
+    /// One for each reader.
+    let readers: [TableCatalog]
+    let engine = TableCatalog()
+    /// For transactions on the writer's connection: the committed tables.
     let writer = TableCatalog()
 
-    /// Clears every cache, after a commit that changed a table.
+    /// - Parameter readers: how many there are.
+    init(readers: Int) { self.readers = (0..<readers).map { _ in TableCatalog() } }
+
+    /// Clears every catalog, after a commit that changed a table.
     func forget() {
-        writer.forget()
-        engine.forget()
-        for one in readers { one.forget() }
+        for catalog in readers + [engine, writer] { catalog.forget() }
     }
 }
 
-/// A cache of table records, valid until a commit changes one. Each reader has its own, so that two threads
-/// do not share cache lines.
+/// The tables that were looked up, as they are until a commit changes one. Each reader has its own, so that
+/// two threads do not share cache lines.
 final class TableCatalog: Sendable {
     private struct State {
         var epoch = 0
-        var tables: [String: TableRecord] = [:]
+        var tables: [String: TableSettings] = [:]
+        /// Whether a table was looked up since that was asked last.
+        var isUsed = false
     }
     private let state = Mutex(State())
 
-    /// A cached table; nil if it is not cached, even if it exists.
-    func remembered(_ name: TableName) -> TableRecord? {
-        state.withLock { $0.tables[name.key] }
-    }
-
-    /// A cached table by its number.
-    func remembered(id: Int64) -> TableRecord? {
-        state.withLock { state in state.tables.first { $0.value.id == id }?.value }
-    }
-
-    /// Caches a committed table. Not to be called while another commit is possible.
-    func remember(_ table: TableRecord) {
-        state.withLock { $0.tables[table.name.key] = table }
-    }
-
-    /// A table from the cache, else from `load`. Missing tables are not cached.
-    func table(
-        _ name: TableName, _ load: () throws -> TableRecord?
-    ) rethrows -> TableRecord? {
-        let (known, epoch) = state.withLock { ($0.tables[name.key], $0.epoch) }
-        if let known { return known }
-        guard let loaded = try load() else { return nil }
+    /// A table that is remembered; nil if it is not, even if it exists.
+    func remembered(_ name: TableName) -> TableSettings? {
         state.withLock { state in
-            // A record that was loaded before a commit must not be cached after it.
+            state.isUsed = true
+            return state.tables[name.key]
+        }
+    }
+
+    /// Whether a table was looked up since this was asked last.
+    func takeUse() -> Bool {
+        state.withLock { state in
+            defer { state.isUsed = false }
+            return state.isUsed
+        }
+    }
+
+    /// A table that is remembered, by its number.
+    func remembered(id: Int64) -> TableSettings? {
+        state.withLock { state in state.tables.first { $0.value.record.id == id }?.value }
+    }
+
+    /// Remembers a committed table. Not to be called while another commit is possible.
+    func remember(_ table: TableSettings) {
+        state.withLock { $0.tables[table.record.name.key] = table }
+    }
+
+    /// A table that is not remembered, from `load`. Missing tables are not remembered.
+    func load(
+        _ name: TableName, _ load: () throws -> TableRecord?
+    ) rethrows -> TableSettings? {
+        let epoch = state.withLock { $0.epoch }
+        guard let loaded = try load().map(TableSettings.init) else { return nil }
+        state.withLock { state in
+            // A record that was loaded before a commit must not be remembered after it.
             if state.epoch == epoch { state.tables[name.key] = loaded }
         }
         return loaded
     }
 
-    /// Clears the cache, after a commit that changed a table.
+    /// Forgets all tables, after a commit that changed one.
     func forget() {
         state.withLock { state in
             state.epoch += 1

@@ -1,3 +1,4 @@
+import Storage
 public import TablesProtocol
 
 /// A table's status for the operator.

@@ -1,3 +1,5 @@
+import TablesProtocol
+
 /// How a pull pages through the backend's table.
 public enum Paging: String, Sendable, Hashable, CaseIterable {
     /// By a condition on `(updatedAt, id)`.
@@ -20,6 +22,60 @@ public enum Paging: String, Sendable, Hashable, CaseIterable {
 
     /// Whether every pull takes the whole table.
     var isWhole: Bool { self == .full || self == .wholeByLinks }
+}
+
+// What the operator is told about the paging of a table.
+extension PullPlan {
+    /// The warning about a backend whose links are followed; nil for another one.
+    private var linkWarning: String? {
+        guard paging.isLinked else { return nil }
+        let cost =
+            paging == .links
+            ? "A pull takes the changed rows in no order, and begins again if it is interrupted."
+            : "Every pull takes the whole table."
+        let end =
+            links.isEndUnproven
+            ? " It named no next page: if it has more than \(ids.count) rows, they are missing here."
+            : ""
+        return
+            "The backend refuses to sort, so the pages are those of its own links. \(cost) Rows that the "
+            + "backend deleted for good are asked for one by one.\(end)"
+    }
+
+    private static let unsorted =
+        "The backend does not sort by updatedAt: every pull takes the whole table, and rows that the "
+        + "backend deleted for good stay. After it was corrected, pull the table with --reconcile."
+
+    /// A warning about the table's paging for the operator; nil if it is normal.
+    var warning: String? {
+        if let linkWarning { return linkWarning }
+        if hasUntimedRows {
+            return "The backend's rows have no updatedAt: every pull takes the whole table."
+        }
+        if isUnpaged {
+            return "The backend gives all rows whatever is asked for: every pull takes the whole "
+                + "table."
+        }
+        if isUnsorted { return Self.unsorted }
+        return position.isUnsure
+            ? "The backend's rows come in another order each time: some may be missing here, and some "
+                + "that it deleted for good may stay."
+            : nil
+    }
+
+    private static let ahead =
+        "The backend's latest row has a time that is yet to come, by the Date of its answers or else by this "
+        + "machine's clock: every pull takes the rows of such times again. Compare the clocks of the "
+        + "backend's database, its web server and this machine."
+
+    /// As ``warning``; if that is nil, a warning about the clocks if the latest row has a time that is yet to
+    /// come.
+    /// - Parameter end: when the last page was sent.
+    func warning(at end: Instant) -> String? {
+        let latest = cursor.flatMap { Instant(iso: $0.updatedAt) }
+        let bound = end.advanced(by: .seconds(SyncLimits.futureSeconds))
+        return warning ?? latest.flatMap { $0 > bound ? Self.ahead : nil }
+    }
 }
 
 /// The position of a pull that follows the backend's links.

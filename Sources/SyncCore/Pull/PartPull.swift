@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// One pull of a table that is copied in part (``TablePart``).

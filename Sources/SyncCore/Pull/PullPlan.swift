@@ -17,17 +17,15 @@ struct PullPlan: Sendable {
     let wanted: PullQuery
     /// How many rows a page is to have.
     private(set) var size: RequestedRows
-    /// The largest page that the backend cut short; nil while it gave the requested number of rows.
-    private(set) var cutRows: Int?
-    /// The size of the largest page received.
-    private(set) var largestRows = 0
+    /// How many rows the pages had.
+    private(set) var received = ReceivedRows()
     /// Whether all ids are collected, to compare them with the store at the end.
     let collectsIDs: Bool
 
     /// Where an incremental pull begins; nil for a full one.
     private(set) var start: InstantLiteral?
     private(set) var cursor: Cursor?
-    private var position = SkipPosition()
+    private(set) var position = SkipPosition()
     private(set) var links = LinkPosition()
     /// The rows received with the cursor's time, to check for progress.
     private var seen: Set<RowKey> = []
@@ -40,8 +38,6 @@ struct PullPlan: Sendable {
     private(set) var isUnpaged = false
     /// Whether the backend sends the same page for every request and says that more follow.
     private(set) var isRepeating = false
-    /// The number of rows of the last page.
-    private var lastRows: Int?
     /// Whether a row came without `updatedAt`, so that no token can be kept.
     private(set) var hasUntimedRows = false
     /// Whether the rows received have a version; nil before the first one.
@@ -188,7 +184,7 @@ struct PullPlan: Sendable {
         }
         size.accept()
         let rows = page.elements.dropFirst(overlap)
-        noteCut(page, rows.isEmpty)
+        received.note(page, of: size.rows, bringsNothing: rows.isEmpty)
         isAtEnd = page.elements.isEmpty
         guard let last = rows.last else {
             position.advance(by: 0, isNew: false)
@@ -210,7 +206,8 @@ struct PullPlan: Sendable {
             guard isOrderDoubted else {
                 isOrderDoubted = true
                 // The next page is neither a repeated one nor the one after a cut one.
-                (lastPage, lastRows) = ([], nil)
+                lastPage = []
+                received.forgetLast()
                 return []
             }
             isUnsorted = true
@@ -232,7 +229,7 @@ struct PullPlan: Sendable {
     /// are found by counting rows, allow no token: then every pull takes the whole table.
     private mutating func takeLinked(_ page: RemotePage) -> ArraySlice<ListElement> {
         size.accept()
-        largestRows = max(largestRows, page.elements.count)
+        received.note(page.elements.count)
         if page.elements.contains(where: { $0.idText == nil }) { hasNamelessRows = true }
         for row in page.rows { hasVersions = hasVersions != false && row.version != nil }
         let known = ids.count
@@ -260,33 +257,13 @@ struct PullPlan: Sendable {
         isAtEnd = links.isAtEnd
     }
 
-    /// Records a page with fewer rows than requested, if more rows follow it: the backend cut it, or rows
-    /// have changed since.
-    private mutating func noteCut(_ page: RemotePage, _ bringsNothing: Bool) {
-        if let cut = lastRows, cut < size.rows, !bringsNothing || page.hasNext {
-            cutRows = max(cutRows ?? 0, cut)
-        }
-        lastRows = page.elements.count
-        largestRows = max(largestRows, page.elements.count)
-    }
-
-    /// The backend's page size after this pull, given the known one; nil if it is not known. A short page is
-    /// taken for a cut one only if no larger page ever came: while rows change, a page has as many rows as have
-    /// changed since the one before.
-    /// - Parameter largest: the size of the largest page of earlier pulls.
-    func pageRows(after known: Int?, largest: Int?) -> Int? {
-        let most = max(largestRows, largest ?? 0)
-        if let cutRows, cutRows >= most { return cutRows }
-        return known.flatMap { most > $0 ? nil : $0 }
-    }
-
     /// Requests smaller pages from here on, if the answer may be a refusal of the page size.
     /// - Returns: whether the page size changed.
     mutating func reducePageSize(after answer: RemoteAnswer) -> Bool {
         guard let rows = answer.smallerPage(than: size.rows), size.reduce(to: rows) else {
             return false
         }
-        cutRows = size.rows
+        received.cut = size.rows
         return true
     }
 
@@ -362,13 +339,14 @@ struct PullPlan: Sendable {
     mutating func restart(paging: Paging) {
         let refused = size
         size.undoUntested()
-        if size != refused { cutRows = nil }
+        if size != refused { received.cut = nil }
         self.paging = paging
         if paging.isWhole { start = nil }
         cursor = nil
         (position, links) = (SkipPosition(), LinkPosition())
         (seen, ids, lastPage) = ([], [], [])
-        (lastRows, isOrderDoubted) = (nil, false)
+        received.forgetLast()
+        isOrderDoubted = false
         isAtEnd = false
     }
 
@@ -376,57 +354,6 @@ struct PullPlan: Sendable {
     /// no order that matters.
     var isUnsure: Bool {
         position.isUnsure || hasNamelessRows || isUnsorted && !isUnpaged
-    }
-
-    /// The warning about a backend whose links are followed; nil for another one.
-    private var linkWarning: String? {
-        guard paging.isLinked else { return nil }
-        let cost =
-            paging == .links
-            ? "A pull takes the changed rows in no order, and begins again if it is interrupted."
-            : "Every pull takes the whole table."
-        let end =
-            links.isEndUnproven
-            ? " It named no next page: if it has more than \(ids.count) rows, they are missing here."
-            : ""
-        return
-            "The backend refuses to sort, so the pages are those of its own links. \(cost) Rows that the "
-            + "backend deleted for good are asked for one by one.\(end)"
-    }
-
-    private static let unsorted =
-        "The backend does not sort by updatedAt: every pull takes the whole table, and rows that the "
-        + "backend deleted for good stay. After it was corrected, pull the table with --reconcile."
-
-    /// A warning about the table's paging for the operator; nil if it is normal.
-    var warning: String? {
-        if let linkWarning { return linkWarning }
-        if hasUntimedRows {
-            return "The backend's rows have no updatedAt: every pull takes the whole table."
-        }
-        if isUnpaged {
-            return "The backend gives all rows whatever is asked for: every pull takes the whole "
-                + "table."
-        }
-        if isUnsorted { return Self.unsorted }
-        return position.isUnsure
-            ? "The backend's rows come in another order each time: some may be missing here, and some "
-                + "that it deleted for good may stay."
-            : nil
-    }
-
-    private static let ahead =
-        "The backend's latest row has a time that is yet to come, by the Date of its answers or else by this "
-        + "machine's clock: every pull takes the rows of such times again. Compare the clocks of the "
-        + "backend's database, its web server and this machine."
-
-    /// As ``warning``; if that is nil, a warning about the clocks if the latest row has a time that is yet to
-    /// come.
-    /// - Parameter end: when the last page was sent.
-    func warning(at end: Instant) -> String? {
-        let latest = cursor.flatMap { Instant(iso: $0.updatedAt) }
-        let bound = end.advanced(by: .seconds(SyncLimits.futureSeconds))
-        return warning ?? latest.flatMap { $0 > bound ? Self.ahead : nil }
     }
 
     /// The next simpler paging after a refusal; nil if there is none.

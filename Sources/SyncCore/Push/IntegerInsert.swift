@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// An insert into a table whose integer ids the backend assigns. No id connects the row with the insert, so

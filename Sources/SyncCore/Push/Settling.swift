@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// What the engine decided about an operation, to be committed in one transaction.

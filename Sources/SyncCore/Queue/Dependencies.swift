@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// The order between operations on different items, as the tables declare it:

@@ -1,3 +1,4 @@
+import Storage
 public import TablesProtocol
 
 /// Performs local writes.

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Rebases operations: makes them start from a newer row of the backend.

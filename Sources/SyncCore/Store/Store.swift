@@ -16,12 +16,11 @@ public final class Store: Sendable {
     let work: StoreWork
     let writer: Writer<StoreWork>
     /// One for each thread that reads.
-    let readers: [ClientReader]
+    let readers: Readers
     /// For the operator's lists and the engine.
     let operatorReader: ConnectionQueue
     /// For lists that may look through the whole queue.
     let searchReader: ConnectionQueue
-    /// Lists that an index would help.
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let wanted = WantedTables()
@@ -46,12 +45,12 @@ public final class Store: Sendable {
         self.path = path
         self.identity = identity
         rules = WriteRules(tables: tables, strictSDK: strictSDK)
-        readers = (0..<max(workers, 1)).map { _ in
-            ClientReader(path: path, uptime: { clock.uptime() })
-        }
+        readers = Readers(
+            path, functions: ScalarFunction.ofQueries, count: max(workers, 1),
+            uptime: { clock.uptime() })
         work = StoreWork(
             identity: identity, clock: clock, ids: ids,
-            catalog: TableCatalogs(readers.map(\.catalog)), parts: parts)
+            catalog: TableCatalogs(readers: readers.count), parts: parts)
         do {
             writer = try Writer(
                 path, functions: ScalarFunction.ofQueries, migrations: .present,
@@ -94,16 +93,14 @@ public final class Store: Sendable {
     /// Whether clients have read or written since this was asked last.
     func takeUse() -> Bool {
         var isUsed = isWritten.exchange(false, ordering: .relaxed)
-        for reader in readers {
-            // Each is asked, so that each forgets.
-            isUsed = reader.isUsed.exchange(false, ordering: .relaxed) || isUsed
-        }
+        // Each is asked, so that each forgets.
+        for reader in catalog.readers { isUsed = reader.takeUse() || isUsed }
         return isUsed
     }
 
     /// Closes the readers' connections; they open again when needed.
     public func closeReaders() {
-        for reader in readers { reader.close() }
+        readers.close()
     }
 
     /// Waits for what is being written and closes the file. Later calls fail.

@@ -1,5 +1,4 @@
 package import Storage
-import Synchronization
 package import TablesProtocol
 
 extension ConnectionQueue {
@@ -14,31 +13,6 @@ extension ConnectionQueue {
     static func storeWriter(_ path: String) throws -> ConnectionQueue {
         try writer(path, functions: ScalarFunction.ofQueries)
     }
-}
-
-/// What one server worker reads with: a connection, and what it remembers of the tables.
-final class ClientReader: Sendable {
-    private let reader: Reader
-    let catalog = TableCatalog()
-    /// Whether a client has read since the store was asked last (``Store/takeUse()``).
-    let isUsed = Atomic(false)
-
-    /// - Parameter uptime: a clock that only goes forward, for the time that a read takes.
-    init(path: String, uptime: @escaping @Sendable () -> Duration) {
-        reader = Reader(path: path, functions: ScalarFunction.ofQueries, uptime: uptime)
-    }
-
-    /// Reads as ``Reader/read(steps:isAbandoned:_:)`` does.
-    @available(*, noasync)
-    func read<T: Sendable>(
-        steps: Int, isAbandoned: @escaping @Sendable () -> Bool = { false },
-        _ body: (Connection) throws -> T
-    ) throws -> T {
-        try reader.read(steps: steps, isAbandoned: isAbandoned, body)
-    }
-
-    /// Closes the connection once no caller reads on it any more.
-    func close() { reader.close() }
 }
 
 // What compiled queries hand to SQLite and get from it.

@@ -50,54 +50,20 @@ final class Transaction: InTransaction {
             effects: TransactionEffects())
     }
 
-    // MARK: Statements
-
     /// Writes what was kept in memory: the last that a transaction does before its commit.
     func flush() throws {
         try counters.flush()
         try events.write()
     }
-
-    /// Runs one statement.
-    func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
-        try db.run(sql, values, keep: keep)
-    }
-
-    /// What `read` makes of the first row of an answer; nil where there is none.
-    func first<T>(
-        _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
-    ) throws -> T? {
-        try db.first(sql, values, read)
-    }
-
-    /// The values that `read` makes of the rows of an answer, without the rows for which it returns
-    /// nil.
-    func all<T>(
-        _ sql: String, _ values: StatementValues = [], keep: Bool = true,
-        _ read: (StatementRow) throws -> T?
-    ) throws -> [T] {
-        try db.all(sql, values, keep: keep, read)
-    }
-
-    /// The first column of every row of an answer, where it is not null.
-    func column<Value: StatementValue>(
-        _ sql: String, _ values: StatementValues = [], keep: Bool = true
-    ) throws -> [Value] {
-        try db.column(sql, values, keep: keep)
-    }
-
-    /// The first value of an answer; nil when there is none or it is null.
-    func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
-        try db.integer(sql, values)
-    }
 }
 
-/// What works in an open transaction, and so reaches the types that own the tables.
-protocol InTransaction {
+/// What works in an open transaction: it runs statements, and reaches the types that own the tables.
+protocol InTransaction: StatementRunner {
     var transaction: Transaction { get }
 }
 
 extension InTransaction {
+    var db: Connection { transaction.db }
     var tables: TableRecords { TableRecords(transaction: transaction) }
     var items: ItemTable { ItemTable(transaction: transaction) }
     var counters: StoreCounters { StoreCounters(transaction: transaction) }

@@ -190,8 +190,8 @@ extension SharedRows {
     /// The names of the rows that the store lists for a client's own pairs.
     private func listed(_ proxy: SharedRowsProxy, _ pairs: OwnPairs) throws -> Set<String> {
         let outcome = proxy.store.list(
-            tables[0], TableQuery(), generation: .mobileApps, pageRows: 500, within: pairs,
-            worker: 0)
+            proxy.store.find(tables[0], worker: 0), TableQuery(), generation: .mobileApps,
+            pageRows: 500, within: pairs)
         switch outcome {
         case .page(let page), .partial(let page):
             return Set(page.items.map { plan.name(of: $0, in: tables[0]) })

@@ -86,7 +86,8 @@ final class DownstreamClient {
         let query = try TableQuery.parse(
             try QueryParameter.split(text[...]), generation: kind.generation)
         switch store.list(
-            table, query, generation: kind.generation, pageRows: Self.pageRows, worker: 0)
+            store.find(table, worker: 0), query, generation: kind.generation,
+            pageRows: Self.pageRows)
         {
         case .page(let page), .partial(let page): return page
         case .unknownTable, .beyondPart: return ItemPage(items: [])

@@ -1,6 +1,7 @@
 import Backend
 import HTTPMessage
 import HTTPTypes
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing

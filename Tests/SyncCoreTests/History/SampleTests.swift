@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing

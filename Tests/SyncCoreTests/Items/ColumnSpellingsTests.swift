@@ -17,7 +17,7 @@ import Testing
         let query = TableQuery(
             filter: try Expression(parsing: filter, generation: .mobileApps))
         let outcome = world.store.list(
-            world.todo, query, generation: .mobileApps, worker: 0)
+            world.store.find(world.todo, worker: 0), query, generation: .mobileApps)
         guard case .page(let page) = outcome else { return nil }
         return page.items.map(\.columns)
     }

@@ -1,4 +1,5 @@
 import HTTPMessage
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing

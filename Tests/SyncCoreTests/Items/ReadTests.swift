@@ -72,7 +72,8 @@ import Testing
 
     @Test func `a first generation client gets the requested number of rows`() throws {
         let outcome = fixture.store.list(
-            fixture.todo, try TableQuery(odata: "$top=100"), generation: .mobileServices, worker: 0)
+            fixture.store.find(fixture.todo, worker: 0), try TableQuery(odata: "$top=100"),
+            generation: .mobileServices)
         guard case .page(let page) = outcome else { throw Unexpected() }
         #expect(page.items.count == 100 && page.hasMore)
     }
@@ -139,8 +140,7 @@ import Testing
         for number in 0..<StorageLimits.keptQueries + 50 {
             _ = try page("$filter=c\(number) eq 1\(counting)")
         }
-        let prepared = try fixture.store.readers[0].read(steps: StoreLimits.readBudgetSteps) {
-            connection in
+        let prepared = try fixture.store.readers.access(0) { connection in
             var count = 0
             var statement = unsafe sqlite3_next_stmt(connection.database.sqliteConnection, nil)
             while let next = unsafe statement {

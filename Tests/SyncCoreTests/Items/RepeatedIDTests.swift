@@ -1,6 +1,7 @@
 import Backend
 import HTTPMessage
 import HTTPTypes
+import Storage
 import Synchronization
 import TablesProtocol
 import TestSupport

@@ -1,5 +1,6 @@
 import Backend
 import Foundation
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing

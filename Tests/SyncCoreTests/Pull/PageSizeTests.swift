@@ -184,6 +184,7 @@ import Testing
     private func list(
         _ world: World, _ query: TableQuery, _ generation: Generation = .mobileApps
     ) -> ListOutcome {
-        world.store.listUnhurried(world.todo, query, generation: generation, worker: 0)
+        world.store.listUnhurried(
+            world.store.find(world.todo, worker: 0), query, generation: generation)
     }
 }

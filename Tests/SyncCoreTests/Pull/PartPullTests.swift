@@ -2,6 +2,7 @@ import Backend
 import HTTPMessage
 import HTTPTypes
 import Simulator
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing
@@ -82,20 +83,22 @@ import Testing
         guard let split = try? QueryParameter.split(pairs[...]),
             let query = try? TableQuery.parse(split, generation: .mobileApps),
             case .page(let page) = world.store.list(
-                world.todo, query, generation: .mobileApps, worker: 0)
+                world.store.find(world.todo, worker: 0), query, generation: .mobileApps)
         else { return [] }
         return page.items
     }
 
     /// What the store says of an item, without asking the backend.
     private func get(_ world: World, _ id: String) throws -> GetOutcome {
-        world.store.get(world.todo, try ItemID(id), includeDeleted: false, worker: 0)
+        world.store.get(
+            world.store.find(world.todo, worker: 0), try ItemID(id), includeDeleted: false)
     }
 
     /// What the store says of a list of all rows.
     private func all(_ world: World, beyondPart: Bool = false) -> ListOutcome {
         world.store.list(
-            world.todo, TableQuery(), generation: .mobileApps, beyondPart: beyondPart, worker: 0)
+            world.store.find(world.todo, worker: 0), TableQuery(), generation: .mobileApps,
+            beyondPart: beyondPart)
     }
 
     static let flavours: [BackendFlavour] = [

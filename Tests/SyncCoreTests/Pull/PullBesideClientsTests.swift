@@ -66,7 +66,8 @@ import Testing
             _ = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     continuation.resume(
-                        returning: store.list(todo, query, generation: .mobileApps, worker: 0))
+                        returning: store.list(
+                            store.find(todo, worker: 0), query, generation: .mobileApps))
                 }
             }
         } else {

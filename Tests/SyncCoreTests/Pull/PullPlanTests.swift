@@ -250,7 +250,7 @@ import Testing
             #expect(again.compactMap(\.idText).suffix(2) == new[...])
         }
         #expect(plan.paging == paging && !plan.isUnsorted && !plan.isUnsure)
-        #expect(plan.warning == nil && plan.cutRows == nil)
+        #expect(plan.warning == nil && plan.received.cut == nil)
     }
 
     @Test func `a table without times stays unsorted`() throws {

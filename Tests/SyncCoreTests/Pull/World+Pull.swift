@@ -1,5 +1,6 @@
 import Backend
 import Simulator
+import Storage
 import TablesProtocol
 import Testing
 

@@ -17,7 +17,8 @@ import Testing
             try QueryParameter.split(text.replacing(" ", with: "%20")[...]), generation: generation)
         guard
             case .partial(let page) = fixture.store.list(
-                fixture.todo, query, generation: generation, pageRows: 2, worker: 0)
+                fixture.store.find(fixture.todo, worker: 0), query, generation: generation,
+                pageRows: 2)
         else { throw Unexpected() }
         return page.items
     }

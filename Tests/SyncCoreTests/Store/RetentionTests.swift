@@ -2,6 +2,7 @@ import Backend
 import Foundation
 import HTTPMessage
 import HTTPTypes
+import Storage
 import TablesProtocol
 import TestSupport
 import Testing

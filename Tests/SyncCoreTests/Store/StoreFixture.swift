@@ -148,18 +148,20 @@ final class StoreFixture: Sendable {
 
     /// Runs the body on a thread of its own, as a server worker does.
     func get(_ id: ItemID, includeDeleted: Bool = false) -> GetOutcome {
-        store.get(todo, id, includeDeleted: includeDeleted, worker: 0)
+        store.get(store.find(todo, worker: 0), id, includeDeleted: includeDeleted)
     }
 
     func list(_ query: TableQuery, table: TableName? = nil, worker: Int = 0) -> ListOutcome {
-        store.list(table ?? todo, query, generation: .mobileApps, worker: worker)
+        store.list(
+            store.find(table ?? todo, worker: worker), query, generation: .mobileApps)
     }
 
     func listUnhurried(
         _ query: TableQuery, isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
         store.listUnhurried(
-            todo, query, generation: .mobileApps, worker: 1, isAbandoned: isAbandoned)
+            store.find(todo, worker: 1), query, generation: .mobileApps,
+            isAbandoned: isAbandoned)
     }
 
     func row(_ id: String) async throws -> ItemRow? {

@@ -5,6 +5,52 @@ import TablesProtocol
 
 // Reads: they run to their end on the server's thread, on the reader that it owns.
 extension TablesRoutes {
+    /// Answers a read by the table's policy.
+    ///
+    /// - `local`: from the store.
+    /// - `revalidate`: from the store; then the table is pulled.
+    /// - `remote-first`: the table is pulled first, then the answer is from the store, with the client's own
+    ///   changes. If the backend cannot be reached or is too slow, only from the store.
+    func read(
+        _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
+    ) -> Answer {
+        guard let table = context.table.settings, table.readPolicy != .local,
+            context.tenant.backendStatus.mayPullForRead
+        else {
+            return local(context)
+        }
+        switch table.readPolicy {
+        case .local: return local(context)
+        case .revalidate:
+            let answer = local(context)
+            context.tenant.engine.nudge(.read(context.call.table))
+            return answer
+        case .remoteFirst:
+            // A table that is not complete is pulled before its answer anyway.
+            guard table.isComplete else { return local(context) }
+            return .later { reply in pull(context) { _, context in local(context).send(reply) } }
+        }
+    }
+
+    /// Pulls the request's table, and calls `then` in the blocking executor: with the run, or with nil after
+    /// ``Limits/backendWaitSeconds``. The pull goes on after that.
+    func pull(
+        _ context: RequestContext, then: @escaping @Sendable (Run?, RequestContext) -> Void
+    ) {
+        let once = OnceFlag()
+        work.start {
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.claim() { readLater(context) { then(nil, $0) } }
+            } work: {
+                let run = await context.tenant.engine.pull(
+                    context.call.table, isExplicit: false)
+                // The answer shows the backend's state after the pull.
+                await context.tenant.refreshBackendStatus()
+                if once.claim() { readLater(context) { then(run, $0) } }
+            }
+        }
+    }
+
     func list(_ context: RequestContext, _ query: TableQuery) -> Answer {
         // A list in the backend's own order goes on at the backend alone.
         if query.next != nil {
@@ -13,9 +59,8 @@ extension TablesRoutes {
             }
         }
         if let pairs = context.pairs {
-            let table = context.tenant.store.table(context.call.table, worker: context.worker)
             // A list by such pairs may have rows beyond the part, which the store does not take.
-            if table?.isInPart == true { return listBeyondPart(context, query) }
+            if context.table.settings?.isInPart == true { return listBeyondPart(context, query) }
             return listWithOwnPairs(context, query, pairs)
         }
         return answered(listed(context, query), context, query)
@@ -26,10 +71,9 @@ extension TablesRoutes {
     func listed(
         _ context: RequestContext, _ query: TableQuery, beyondPart: Bool = false
     ) -> ListOutcome {
-        let call = context.call
-        return context.tenant.store.list(
-            call.table, query, generation: call.generation, within: context.pairs,
-            beyondPart: beyondPart, worker: context.worker)
+        context.tenant.store.list(
+            context.table, query, generation: context.call.generation, within: context.pairs,
+            beyondPart: beyondPart)
     }
 
     private func answered(
@@ -78,8 +122,8 @@ extension TablesRoutes {
             guard let reader else { return reply(context.error(left)) }
             let context = context.moved(to: reader)
             let outcome = context.tenant.store.listUnhurried(
-                context.call.table, query, generation: context.call.generation,
-                within: context.pairs, beyondPart: beyondPart, worker: reader,
+                context.table, query, generation: context.call.generation,
+                within: context.pairs, beyondPart: beyondPart,
                 isAbandoned: { reply.clientHasLeft })
             guard !reply.clientHasLeft else { return reply(context.error(left)) }
             then(outcome, context)
@@ -146,8 +190,7 @@ extension TablesRoutes {
 
     private func found(_ context: RequestContext, _ id: ItemID) -> GetOutcome {
         context.tenant.store.get(
-            context.call.table, id, includeDeleted: context.call.includeDeleted,
-            worker: context.worker)
+            context.table, id, includeDeleted: context.call.includeDeleted)
     }
 
     private func finished(_ outcome: GetOutcome, _ context: RequestContext, _ id: ItemID)
@@ -158,8 +201,7 @@ extension TablesRoutes {
             let other =
                 context.call.conditions.isEmpty
                 ? nil
-                : context.tenant.store.backendVersion(
-                    context.call.table, id, worker: context.worker)
+                : context.tenant.store.backendVersion(context.table, id)
             return annotated(
                 context.answer.render(item: item, backendVersion: other), context, hasAge: true,
                 state: state)
@@ -176,5 +218,90 @@ extension TablesRoutes {
                 .unavailable(
                     "The table \(context.call.table) is still being pulled for the first time.",
                     retryAfterSeconds: Limits.firstPullSeconds)), context)
+    }
+}
+
+// Lists beyond the part of a table that is copied in part. The store cannot answer them.
+extension TablesRoutes {
+    /// Answers a list that is not within the part of its table.
+    ///
+    /// 1. It is the backend's while it answers. Changes of the client's own that wait are sent first. Those that
+    ///    still wait are in the rows of the answer, which says that it is incomplete, since an insert may be
+    ///    missing.
+    /// 2. A client that syncs goes on from the times that it got. With this list they are always the
+    ///    backend's, because only there are all the rows; so without the backend the answer is 503, and
+    ///    the rows are as the backend gives them.
+    /// 3. For other lists without the backend: what is here, marked as incomplete; 503 where nothing is.
+    func listBeyondPart(_ context: RequestContext, _ query: TableQuery) -> Answer {
+        let backendStatus = context.tenant.backendStatus
+        return later(context) { context, reply in
+            // A link of the store, from before the table was copied in part: its time is not the backend's.
+            guard backendStatus.mayAsk, query.after == nil else {
+                return await listHere(context, query, nil, reply)
+            }
+            guard backendStatus.mayPullForRead, await hasOpenChanges(context) else {
+                return await listThere(context, query, reply)
+            }
+            let once = OnceFlag()
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.claim() { work.start { await listThere(context, query, reply) } }
+            } work: {
+                _ = await context.tenant.engine.push(isExplicit: false)
+                if once.claim() { await listThere(context, query, reply) }
+            }
+        }
+    }
+
+    private func listThere(
+        _ context: RequestContext, _ query: TableQuery, _ reply: Reply
+    ) async {
+        switch await askBackend(context, .list(query, rows: rowLimit(query))) {
+        case .page(let page) where query.isSyncQuery:
+            reply(annotated(context.answer.render(page: page), context))
+        case .page(var page):
+            let waiting = try? await context.tenant.store.waitingChanges(
+                of: page.items.map(\.id), in: context.call.table)
+            page.items = page.items.compactMap { item in
+                guard let mine = waiting?.items[item.id] else { return item }
+                return mine.deleted && !query.includeDeleted ? nil : mine
+            }
+            var response = annotated(context.answer.render(page: page), context)
+            if waiting?.areSome == true { response.head.headerFields[.understudyComplete] = "no" }
+            reply(response)
+        case .refused(let response, let reason, let spoken):
+            reply(passed(response, reason, spoken: spoken, context))
+        case .other(let response): reply(passed(response, context))
+        case .unreachable(_, let wait): await listHere(context, query, wait, reply)
+        case .item, .untranslatable: await listHere(context, query, nil, reply)
+        }
+    }
+
+    /// What is here of such a list.
+    private func listHere(
+        _ context: RequestContext, _ query: TableQuery, _ wait: Duration?, _ reply: Reply
+    ) async {
+        if query.isSyncQuery || query.after != nil { return reply(offlineAnswer(context, wait)) }
+        readLater(context) { context in
+            listOffServer(context, query, beyondPart: true, reply) { outcome, context in
+                reply(finished(outcome.asPart, context))
+            }
+        }
+    }
+}
+
+/// A time limit for a client that waits for work. The work goes on without the client.
+enum TimeOut {
+    /// Runs `work` to its end. If that takes longer than `seconds`, calls `late` meanwhile.
+    static func run(
+        seconds: Int, late: @escaping @Sendable () -> Void, work: () async -> Void
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+                late()
+            }
+            await work()
+            group.cancelAll()
+        }
     }
 }

@@ -223,10 +223,10 @@ extension PushPass {
 
     /// The operation's table with its policies, usually from memory.
     func record(of table: TableName) async throws(StoreError) -> TableRecord? {
-        if let known = store.catalog.remembered(table) { return known }
-        let store = store
+        let catalog = store.catalog.engine
+        if let known = catalog.remembered(table) { return known.record }
         return try await store.read { transaction in
-            try store.catalog.table(table) { try transaction.tables.table(table) }
+            try catalog.load(table) { try transaction.tables.table(table) }?.record
         }
     }
 

@@ -3,21 +3,45 @@ import Synchronization
 public import TablesProtocol
 
 extension Store {
-    /// Lists a table on the calling server worker's own connection.
+    /// Looks a table up for a request, from memory after the first time.
+    /// - Parameter worker: the number of the caller's own connection: of a server worker, or of a thread that
+    ///   may take its time. Two threads never use the same at once.
+    @available(*, noasync)
+    public func find(_ name: TableName, worker: Int) -> FoundTable {
+        let worker = worker % readers.count
+        let catalog = catalog.readers[worker]
+        let place: FoundTable.Place
+        if let known = catalog.remembered(name) {
+            place = .table(known)
+        } else if let view = SDKView(name) {
+            place = .view(view)
+        } else {
+            do {
+                let loaded = try catalog.load(name) {
+                    try read(worker) { try transaction($0).tables.table(name) }
+                }
+                place = loaded.map { .table($0) } ?? .unknown
+            } catch {
+                place = .failed(StoreError(error))
+            }
+        }
+        return FoundTable(name: name, place: place, worker: worker)
+    }
+
+    /// Lists a table, on the thread that found it.
     /// - Parameters:
     ///   - generation: whose page size holds.
     ///   - pageRows: another page size.
     ///   - pairs: leaves only items that a list with a client's own pairs had, see ``OwnPairs``.
     ///   - beyondPart: whether a list that is not within the part of a table gives what is here.
-    ///   - worker: the caller's number; two threads never use the same at once.
     @available(*, noasync)
     public func list(
-        _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        within pairs: OwnPairs? = nil, beyondPart: Bool = false, worker: Int
+        _ table: FoundTable, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
+        within pairs: OwnPairs? = nil, beyondPart: Bool = false
     ) -> ListOutcome {
         list(
             table, query, PageSize(generation, rows: pageRows), pairs, beyondPart: beyondPart,
-            reader(of: worker), steps: StoreLimits.readBudgetSteps, isAbandoned: { false })
+            steps: StoreLimits.readBudgetSteps, isAbandoned: { false })
     }
 
     /// As ``list``, for a thread that may take its time: with a budget that only a runaway query exceeds.
@@ -25,46 +49,48 @@ extension Store {
     ///   runs, to end it.
     @available(*, noasync)
     public func listUnhurried(
-        _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        within pairs: OwnPairs? = nil, beyondPart: Bool = false, worker: Int,
+        _ table: FoundTable, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
+        within pairs: OwnPairs? = nil, beyondPart: Bool = false,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
         list(
             table, query, PageSize(generation, rows: pageRows), pairs, beyondPart: beyondPart,
-            reader(of: worker), steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned)
+            steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned)
     }
 
     @available(*, noasync)
     private func list(
-        _ name: TableName, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
-        beyondPart: Bool, _ reader: ClientReader, steps: Int,
-        isAbandoned: @escaping @Sendable () -> Bool
+        _ found: FoundTable, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
+        beyondPart: Bool, steps: Int, isAbandoned: @escaping @Sendable () -> Bool
     ) -> ListOutcome {
-        do {
-            let table = try SDKView(name) == nil ? known(name, reader) : nil
-            var (query, isWithin) = (query, true)
+        let compiled: ItemQuery
+        let table = found.settings?.record
+        var isWithin = true
+        switch found.place {
+        case .unknown: return .unknownTable
+        case .failed(let error): return .failed(error)
+        case .view(let view):
+            compiled = ItemQuery(
+                query, view: view, pageRows: size.most(query, of: nil), now: clock.now())
+        case .table(let settings):
+            let table = settings.record
+            var query = query
             // Which rows a list with pairs of the client's own has is known apart from the part.
-            if let table, let part = table.part, pairs == nil {
+            if let part = table.part, pairs == nil {
                 let asked = part.asked(query, from: table.partGeneration)
                 isWithin = asked != nil
                 guard isWithin || beyondPart else { return .beyondPart }
                 query = asked ?? query
             }
-            let most = size.most(query, of: table)
-            let compiled: ItemQuery
-            if let view = SDKView(name) {
-                compiled = ItemQuery(query, view: view, pageRows: most, now: clock.now())
-            } else if let table {
-                compiled = ItemQuery(
-                    query, table: table, pageRows: most,
-                    within: has(.parametersForgotten) ? nil : pairs, now: clock.now())
-            } else {
-                return .unknownTable
-            }
-            let found = try reader.read(steps: steps, isAbandoned: isAbandoned) {
+            compiled = ItemQuery(
+                query, table: table, pageRows: size.most(query, of: table),
+                within: has(.parametersForgotten) ? nil : pairs, now: clock.now())
+        }
+        do {
+            let listed = try read(found.worker, steps: steps, isAbandoned: isAbandoned) {
                 try page(compiled, table?.idKind ?? .string, $0)
             }
-            return isWithin && table?.isComplete ?? true ? .page(found) : .partial(found)
+            return isWithin && table?.isComplete ?? true ? .page(listed) : .partial(listed)
         } catch {
             if case .interrupted = StorageError(error) { return .overBudget }
             return .failed(StoreError(error))
@@ -101,45 +127,42 @@ extension Store {
         return page
     }
 
-    /// Looks an item up by its id on the calling server worker's own connection.
+    /// Looks an item up by its id, on the thread that found its table.
     /// - Parameter includeDeleted: whether a tombstone counts as the item.
     @available(*, noasync)
-    public func get(
-        _ name: TableName, _ id: ItemID, includeDeleted: Bool, worker: Int
-    ) -> GetOutcome {
-        let reader = reader(of: worker)
+    public func get(_ table: FoundTable, _ id: ItemID, includeDeleted: Bool) -> GetOutcome {
         do {
-            if let view = SDKView(name) {
-                return try reader.read(steps: StoreLimits.readBudgetSteps) {
+            switch table.place {
+            case .unknown: return .unknownTable
+            case .failed(let error): return .failed(error)
+            case .view(let view):
+                return try read(table.worker) {
                     try transaction($0).items.get(id, from: view)
                 }
+            case .table(let settings):
+                return try read(table.worker) {
+                    try get(id, settings.record, includeDeleted: includeDeleted, $0)
+                }
             }
-            guard let table = try known(name, reader) else { return .unknownTable }
-            return try get(id, table, includeDeleted: includeDeleted, reader)
         } catch {
             return .failed(StoreError(error))
         }
     }
 
-    @available(*, noasync)
     private func get(
-        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ reader: ClientReader
+        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ connection: Connection
     ) throws -> GetOutcome {
-        var found = try item(table, id.text, reader)
+        var found = try item(table, id.text, connection)
         if found?.item.deleted ?? true,
-            let other = try reader.read(
-                steps: StoreLimits.readBudgetSteps, { try transaction($0).items.row(table, id)?.id }
-            )
+            let other = try transaction(connection).items.row(table, id)?.id
         {
-            found = try item(table, other.text, reader)
+            found = try item(table, other.text, connection)
         }
         guard let (item, pending) = found else {
             return table.isWholeHere ? .missing : .unknownWhilePartial
         }
         if item.deleted, table.part != nil,
-            try reader.read(
-                steps: StoreLimits.readBudgetSteps,
-                { try transaction($0).items.row(table, exactly: item.id)?.mayHaveLeft ?? false })
+            try transaction(connection).items.row(table, exactly: item.id)?.mayHaveLeft ?? false
         {
             return .unknownWhilePartial
         }
@@ -150,12 +173,10 @@ extension Store {
     /// The backend's version of an item that has no changes of its own here: a client may know it from
     /// an answer that was passed on. Nil where there is none.
     @available(*, noasync)
-    public func backendVersion(_ name: TableName, _ id: ItemID, worker: Int) -> String? {
-        let reader = reader(of: worker)
-        let row = try? known(name, reader).flatMap { table in
-            try reader.read(steps: StoreLimits.readBudgetSteps) {
-                try transaction($0).items.row(table, id)
-            }
+    public func backendVersion(_ table: FoundTable, _ id: ItemID) -> String? {
+        guard let record = table.settings?.record else { return nil }
+        let row = try? read(table.worker) {
+            try transaction($0).items.row(record, id)
         }
         return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }
     }
@@ -170,14 +191,23 @@ extension Store {
     }
 
     /// The item of exactly this id, and the state of its first open operation.
-    @available(*, noasync)
     private func item(
-        _ table: TableRecord, _ id: String, _ reader: ClientReader
+        _ table: TableRecord, _ id: String, _ connection: Connection
     ) throws -> (item: Item, pending: String?)? {
-        try reader.read(steps: StoreLimits.readBudgetSteps) { connection in
-            try connection.first(Self.itemQuery, [table.id, id]) { row in
-                (row.item(table.idKind), row[StatementRow.itemColumnCount] as String?)
-            }
+        try connection.first(Self.itemQuery, [table.id, id]) { row in
+            (row.item(table.idKind), row[StatementRow.itemColumnCount] as String?)
+        }
+    }
+
+    /// Reads on the calling thread's own connection.
+    @available(*, noasync)
+    private func read<T: Sendable>(
+        _ worker: Int, steps: Int = StoreLimits.readBudgetSteps,
+        isAbandoned: @escaping @Sendable () -> Bool = { false },
+        _ body: (Connection) throws -> T
+    ) throws -> T {
+        try readers.access(worker) { connection in
+            try connection.within(steps: steps, isAbandoned: isAbandoned) { try body(connection) }
         }
     }
 
@@ -185,31 +215,6 @@ extension Store {
         SELECT \(StatementRow.itemColumns), (SELECT state FROM operations WHERE seq = items.pending)
         FROM items WHERE table_id = ? AND id = ?
         """
-
-    /// What is known of a table, for the routes: from memory after the first time.
-    @available(*, noasync)
-    public func table(_ name: TableName, worker: Int) -> TableSettings? {
-        let reader = reader(of: worker)
-        if let record = reader.catalog.remembered(name) { return TableSettings(record) }
-        let record = try? known(name, reader)
-        return record.flatMap { $0 }.map(TableSettings.init)
-    }
-
-    /// The connection of a server worker, which is used now.
-    private func reader(of worker: Int) -> ClientReader {
-        let reader = readers[worker % readers.count]
-        reader.isUsed.store(true, ordering: .relaxed)
-        return reader
-    }
-
-    @available(*, noasync)
-    private func known(_ name: TableName, _ reader: ClientReader) throws -> TableRecord? {
-        try reader.catalog.table(name) {
-            try reader.read(steps: StoreLimits.readBudgetSteps) {
-                try transaction($0).tables.table(name)
-            }
-        }
-    }
 }
 
 extension ItemTable {

@@ -28,7 +28,7 @@ extension TablesRoutes {
                 let count = query.count ? await backendCount(context, query) : nil
                 return listWhileFilling(context, query, count: count, reply)
             }
-            if isOwn { return blockingExecutor.run { reply(here(context)) } }
+            if isOwn { return readLater(context) { reply(here($0)) } }
             switch await askBackend(context, .list(query, rows: rowLimit(query))) {
             // A backend that does not count: the store can, when the pull is over.
             case .page(let page)
@@ -44,7 +44,7 @@ extension TablesRoutes {
                 listWhileFilling(context, query, count: nil, reply)
             case .item, .unreachable, .untranslatable:
                 context.tenant.store.want(context.call.table)
-                blockingExecutor.run { reply(here(context)) }
+                readLater(context) { reply(here($0)) }
             }
         }
     }
@@ -86,7 +86,7 @@ extension TablesRoutes {
         _ context: RequestContext, _ query: TableQuery, count: Int?, _ reply: Reply
     ) {
         let once = OnceFlag()
-        pull(context) { run in
+        pull(context) { run, context in
             guard once.claim() else { return }
             guard run != nil || isShownSoFar(query, count: count) else {
                 return reply(stillPulling(context))
@@ -104,7 +104,6 @@ extension TablesRoutes {
                     reply(finished(outcome, context))
                 case .partial, .unknownTable:
                     work.start {
-                        let context = context.moved(to: blockingExecutor.worker)
                         reply(await backendAnswer(context, query) ?? stillPulling(context))
                     }
                 }
@@ -122,7 +121,7 @@ extension TablesRoutes {
                     return
                 }
                 guard isShownSoFar(query, count: count) else { continue }
-                blockingExecutor.run {
+                readLater(context) { context in
                     // A page that needs more than the short budget waits for the end of the pull.
                     let outcome = listed(context, query)
                     let page = pageSoFar(outcome, context, query, count: count, orShort: false)
@@ -194,30 +193,27 @@ extension TablesRoutes {
             listOffServer(context, query, reply) { reply(finished($0.asPart, $1)) }
         }
         guard backendStatus.mayAsk else {
-            return .later { reply in
-                let context = context.moved(to: blockingExecutor.worker)
-                blockingExecutor.run { here(context, reply) }
-            }
+            return .later { reply in readLater(context) { here($0, reply) } }
         }
-        let table = context.tenant.store.table(context.call.table, worker: context.worker)
+        let isWhole = context.table.settings?.isComplete == true
         // Without a pull on reads the copy begins with the next sync.
-        let mayFollow = table?.isComplete == true || backendStatus.mayPullForRead
+        let mayFollow = isWhole || backendStatus.mayPullForRead
         return later(context) { context, reply in
             let isOwn = await hasOpenChanges(context)
             if mayFollow, isOwn || query.isSyncQuery {
                 return listFollowing(context, query, pairs, reply, here)
             }
-            if isOwn { return blockingExecutor.run { here(context, reply) } }
+            if isOwn { return readLater(context) { here($0, reply) } }
             switch await askBackend(context, .list(query, rows: rowLimit(query))) {
             case .page(let page):
-                if table?.isComplete != true { pullBehind(context) }
+                if !isWhole { pullBehind(context) }
                 reply(annotated(context.answer.render(page: page), context))
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
             case .other(let response): reply(passed(response, context))
             case .item, .unreachable, .untranslatable:
-                if table?.isComplete != true { context.tenant.store.want(context.call.table) }
-                blockingExecutor.run { here(context, reply) }
+                if !isWhole { context.tenant.store.want(context.call.table) }
+                readLater(context) { here($0, reply) }
             }
         }
     }
@@ -230,7 +226,7 @@ extension TablesRoutes {
         _ here: @escaping @Sendable (RequestContext, Reply) -> Void
     ) {
         let whole: @Sendable () -> Void = {
-            blockingExecutor.run {
+            readLater(context) { context in
                 listOffServer(context, query, reply) { reply(finished($0.asWhole, $1)) }
             }
         }
@@ -253,7 +249,7 @@ extension TablesRoutes {
                     reply(passed(response, reason, spoken: spoken, context))
                 case .other(let response): reply(passed(response, context))
                 case .page, .item, .unreachable, .untranslatable:
-                    blockingExecutor.run { here(context, reply) }
+                    readLater(context) { here($0, reply) }
                 }
             }
         }
@@ -273,7 +269,7 @@ extension TablesRoutes {
     ) -> Answer {
         later(context) { context, reply in
             if await hasOpenChanges(context) {
-                return blockingExecutor.run { reply(here(context)) }
+                return readLater(context) { reply(here($0)) }
             }
             switch await askBackend(context, target) {
             case .page(let page): reply(annotated(context.answer.render(page: page), context))
@@ -281,7 +277,7 @@ extension TablesRoutes {
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
             case .other(let response): reply(passed(response, context))
-            case .unreachable, .untranslatable: blockingExecutor.run { reply(here(context)) }
+            case .unreachable, .untranslatable: readLater(context) { reply(here($0)) }
             }
         }
     }
@@ -355,8 +351,7 @@ extension TablesRoutes {
     /// case, also one that begins before the engine was nudged.
     private func pullBehind(_ context: RequestContext) {
         // A pull of a table in part does not bring what is beyond the part.
-        let table = context.tenant.store.table(context.call.table, worker: context.worker)
-        if table?.isInPart == true { return }
+        if context.table.settings?.isInPart == true { return }
         context.tenant.store.want(context.call.table)
         if context.tenant.backendStatus.mayPullForRead {
             context.tenant.engine.nudge(.read(context.call.table))
@@ -375,9 +370,7 @@ extension TablesRoutes {
         .later { reply in
             guard passThrough.permits.take() else { return reply(overloaded(context.call)) }
             work.start {
-                await passThrough.permits.run(for: reply) { _ in
-                    await respond(context.moved(to: blockingExecutor.worker), reply)
-                }
+                await passThrough.permits.run(for: reply) { _ in await respond(context, reply) }
             }
         }
     }

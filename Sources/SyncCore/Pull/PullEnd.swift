@@ -1,4 +1,5 @@
 import HTTPTypes
+import Storage
 import TablesProtocol
 
 extension PullPass {
@@ -74,12 +75,12 @@ extension PullPass {
             record.lacksVersions = plan.hasVersions.map { !$0 } ?? record.lacksVersions
             record.pageRows =
                 transaction.has(.shortPageShrinksPages)
-                ? plan.cutRows ?? record.pageRows
-                : plan.pageRows(after: record.pageRows, largest: record.largestPageRows)
+                ? plan.received.cut ?? record.pageRows
+                : plan.received.pageRows(after: record.pageRows, largest: record.largestPageRows)
             (record.acceptedRows, record.largerPagesAfter) = plan.size.next
             // A first generation server gives as many rows as requested, and 50 without a request.
             if !isFirstGeneration {
-                record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
+                record.largestPageRows = max(record.largestPageRows ?? 0, plan.received.largest)
             }
             (record.pullError, record.pullsFailSince) = (nil, nil)
             try transaction.tableWaits.clear(.pull, of: record.name)

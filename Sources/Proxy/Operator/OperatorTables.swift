@@ -160,8 +160,9 @@ extension OperatorAPI {
             let isTaken = longReads.run(for: client, clientHasLeft: call.clientHasLeft) { reader in
                 let outcome = reader.map {
                     tenant.store.listUnhurried(
-                        table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax,
-                        beyondPart: true, worker: $0, isAbandoned: call.clientHasLeft)
+                        tenant.store.find(table, worker: $0), query, generation: .mobileApps,
+                        pageRows: Limits.pageRowsMax, beyondPart: true,
+                        isAbandoned: call.clientHasLeft)
                 }
                 let left = ListOutcome.failed(.failed(LongReads.clientLeft))
                 continuation.resume(returning: call.clientHasLeft() ? left : outcome ?? left)

@@ -161,15 +161,7 @@ extension TablesRoutes {
         _ tenant: Tenant, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) {
         blockingExecutor.run {
-            let table = tenant.store.table(call.table, worker: blockingExecutor.worker)
-            let context = RequestContext(
-                call: call, answer: TablesAnswer(to: call).showing(table?.columns),
-                tenant: tenant, actor: actor,
-                headers: forwardedHeaders.pick(
-                    from: request.head.headerFields, worker: blockingExecutor.worker),
-                fields: request.head.headerFields,
-                worker: blockingExecutor.worker)
-            answer(context, request).send(reply)
+            answer(call, in: tenant, actor, request, worker: blockingExecutor.worker).send(reply)
         }
     }
 
@@ -216,8 +208,7 @@ extension TablesRoutes {
     /// Whether an insert needs the check: the backend has to be asked, or has required a sign-in before.
     func asksBeforeInsert(_ context: RequestContext) -> Bool {
         guard case .insert = context.call.verb, context.tenant.signIn == nil else { return false }
-        let table = context.tenant.store.table(context.call.table, worker: context.worker)
-        guard table?.isComplete != true else { return false }
+        guard context.table.settings?.isComplete != true else { return false }
         let backendStatus = context.tenant.backendStatus
         switch backendStatus.needsSignIn(context.call.table) {
         case true: return true

@@ -1,0 +1,238 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Writes: they join the current group commit and are answered when it is on disk. They do not wait for the
+// network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A stop waits for a commit and sends its real answer; 503 means that nothing was written.
+extension TablesRoutes {
+    func write(
+        _ context: RequestContext, _ action: LocalWrite.Action,
+        stated: ItemBody.Stated = ItemBody.Stated(),
+        _ request: Request
+    ) -> Answer {
+        let write = LocalWrite(
+            table: context.call.table, action: action, conditions: context.call.conditions,
+            stated: stated, generation: context.call.generation,
+            parameters: context.call.parameters,
+            headers: context.headers, trace: context.trace, actor: context.actor)
+        let asksFirst = asksBeforeInsert(context)
+        let waits = writesThrough(context)
+        return .later { reply in
+            guard asksFirst else { return commit(context, write, waits: waits, reply) }
+            work.start {
+                switch await permission(context) {
+                case .allowed:
+                    // By now the kind of the table's ids may be known.
+                    readLater(context) { commit($0, write, waits: writesThrough($0), reply) }
+                case .refused(let refusal): reply(refusal)
+                case .unreadable: insertThrough(context, request, reply)
+                }
+            }
+        }
+    }
+
+    /// - Parameter waits: see ``writesThrough(_:)``.
+    private func commit(
+        _ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply
+    ) {
+        guard reply.tryBeginChange() else { return }
+        context.tenant.store.submit(write) { outcome in
+            if case .unknownWhilePartial = outcome, let id = context.target,
+                context.tenant.backendStatus.mayAsk
+            {
+                // Nothing was written.
+                reply.endChange(answerOnStop: finished(outcome, context))
+                afterFetch(of: id, context, write, reply)
+            } else if waits, let item = outcome.item {
+                reply.endChange(answerOnStop: finished(outcome, context))
+                writeThrough(context, outcome, item, reply)
+            } else {
+                finish(outcome, context, reply)
+            }
+        }
+    }
+
+    /// Fetches the item from the backend, since its table is not copied yet, and commits the write again.
+    /// If the backend does not give the item, its answer is the client's.
+    private func afterFetch(
+        of id: ItemID, _ context: RequestContext, _ write: LocalWrite, _ reply: Reply
+    ) {
+        work.start {
+            let answer = try? await context.tenant.engine.fetch(
+                await presentID(context, id), of: context.call.table,
+                generation: context.call.generation)
+            switch answer {
+            case .refused(let response, let reason, let spoken)?:
+                // An HTML page names the request of this program instead of the client's.
+                let isPage = response.bytes?.first == UInt8(ascii: "<")
+                reply(passed(response, reason, spoken: isPage ? nil : spoken, context))
+            case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
+            case .page?, .item?, .other?, .untranslatable?: reply(offlineAnswer(context, nil))
+            case nil:
+                guard reply.tryBeginChange() else { return }
+                let waits = writesThrough(context.moved(to: blockingExecutor.worker))
+                let outcome = await context.tenant.store.submit(write)
+                guard waits, let item = outcome.item else {
+                    return finish(outcome, context, reply)
+                }
+                reply.endChange(answerOnStop: finished(outcome, context))
+                writeThrough(context, outcome, item, reply)
+            }
+        }
+    }
+
+    /// Answers a write, and notes it if the store refused it.
+    private func finish(_ outcome: WriteOutcome, _ context: RequestContext, _ reply: Reply) {
+        let response = finished(outcome, context)
+        refusedWrites.note(outcome, status: response.head.status.code)
+        reply(response)
+    }
+
+    /// - Parameter state: the item's; whatever was just written here waits to be sent.
+    func finished(
+        _ outcome: WriteOutcome, _ context: RequestContext, state: ItemState = .pending
+    ) -> Response {
+        func written(_ response: Response) -> Response {
+            annotated(response, context, state: state)
+        }
+        return switch outcome {
+        case .inserted(let item, _): written(context.answer.render(inserted: item))
+        case .updated(let item, _): written(context.answer.render(item: item))
+        case .deleted: written(context.answer.renderDeleted())
+        case .undeleted(let item, _): written(context.answer.render(undeleted: item))
+        case .missing:
+            context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
+        case .gone(let item): context.error(.gone(item.id))
+        case .preconditionFailed(let item): context.error(.preconditionFailed(item))
+        case .alreadyExists(let item): context.error(.conflict(item))
+        case .unknownWhilePartial:
+            context.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
+        case .tableNotAllowed: context.error(.unknownTable(context.call.table.text))
+        case .invalid(let sentence): context.error(.badRequest(sentence))
+        case .storageFull(let byBudget): context.error(.storageFull(byBudget: byBudget))
+        case .readOnly:
+            context.error(
+                .unavailable(
+                    "The store cannot be written.", retryAfterSeconds: Limits.retryAfterSeconds))
+        case .busy:
+            context.error(
+                .unavailable(
+                    "Too many writes wait for the disk.",
+                    retryAfterSeconds: Limits.retryAfterSeconds))
+        case .failed(let sentence): context.error(.failed(sentence))
+        }
+    }
+}
+
+// Writes that wait for the backend's verdict: by the policy write-through, or for an id.
+extension TablesRoutes {
+    /// Whether a write waits for the backend's verdict: by the table's policy, or because it inserts into a
+    /// table whose ids are the backend's, so that the client gets the item's own id at once.
+    func writesThrough(_ context: RequestContext) -> Bool {
+        let table = context.table.settings
+        let backendStatus = context.tenant.backendStatus
+        if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
+        guard table?.idKind == .integer, case .insert = context.call.verb else { return false }
+        return backendStatus.sendsWrites
+    }
+
+    /// Answers a write that is on disk with the backend's verdict.
+    ///
+    /// 1. The queue is pushed, up to ``Limits/writeThroughPushes`` times: a running push may have begun
+    ///    before the write.
+    /// 2. If the operation that contains the write was discarded meanwhile, as by the table's policy, the
+    ///    answer is that of a conflict.
+    /// 3. If the item has no open operation, the backend has the write. The answer shows the item's row.
+    /// 4. If the operation is a conflict or refused, and consists of this write alone, it is withdrawn
+    ///    (``Store/withdraw(_:)``). The answer is the backend's. If the write changed nothing because the
+    ///    operation of an earlier write has its change, the answer is the same and the operation stays.
+    /// 5. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
+    ///    that of a local write, with the item's state.
+    func writeThrough(
+        _ context: RequestContext, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
+    ) {
+        // The first of the two paths answers. A write that was acknowledged must not be withdrawn.
+        let once = OnceFlag()
+        work.start {
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.claim() { reply(finished(outcome, context)) }
+            } work: {
+                for _ in 0..<Limits.writeThroughPushes {
+                    let run = await context.tenant.engine.push(isExplicit: false)
+                    let standing = try? await context.tenant.store.standing(
+                        context.call.table, item.id, own: outcome.operation?.id)
+                    guard let standing else { break }
+                    if let response = verdict(standing, outcome, context) {
+                        if once.claim() {
+                            await withdraw(standing, response, outcome, context, reply)
+                        }
+                        break
+                    }
+                    guard standing.operation?.state == .queued, run.state != .offline else { break }
+                }
+                if once.claim() { reply(finished(outcome, context)) }
+            }
+        }
+    }
+
+    /// Answers with a verdict. A refused operation is withdrawn before its client is answered. If it does
+    /// not contain the client's write, or consists of more than that write, it stays, and the answer is that
+    /// of a local write.
+    private func withdraw(
+        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome,
+        _ context: RequestContext,
+        _ reply: Reply
+    ) async {
+        guard standing.own?.state != .discarded, let operation = standing.operation else {
+            return reply(response)
+        }
+        var isRefused = outcome.operation?.id == operation.id
+        if isRefused, outcome.operation?.isOwn == true {
+            isRefused = (try? await context.tenant.store.withdraw(operation.id)) == true
+        }
+        guard isRefused else {
+            let state: ItemState = operation.state == .conflict ? .conflict : .quarantined
+            return reply(finished(outcome, context, state: state))
+        }
+        var response = response
+        response.head.headerFields[.understudyState] = nil
+        reply(response)
+    }
+
+    /// The answer for the backend's verdict on a write; nil while there is none.
+    private func verdict(
+        _ standing: ItemStanding, _ outcome: WriteOutcome, _ context: RequestContext
+    ) -> Response? {
+        if let own = standing.own, own.state == .discarded {
+            return annotated(conflict(own.kind, standing, context), context)
+        }
+        guard let operation = standing.operation else {
+            return finished(outcome.with(standing.item), context, state: .synced)
+        }
+        switch operation.state {
+        case .conflict:
+            return annotated(
+                conflict(operation.kind, standing, context), context, state: .conflict)
+        case .quarantined:
+            let reason = operation.lastError ?? operation.reason ?? "The backend refuses it."
+            let status = operation.lastStatus.flatMap { (400..<600).contains($0) ? $0 : nil }
+            return annotated(
+                context.error(.refusedByBackend(status: status ?? 400, reason)), context,
+                state: .quarantined)
+        case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: return nil
+        }
+    }
+
+    /// The answer of a backend that has another row: 409 for an insert, else 412, or 404 without a row.
+    private func conflict(
+        _ kind: OperationKind, _ standing: ItemStanding, _ context: RequestContext
+    ) -> Response {
+        let error: TablesError =
+            if kind == .insert { .conflict(standing.server) } else {
+                standing.server.map { .preconditionFailed($0) }
+                    ?? context.target.map { .notFound($0) } ?? .conflict(nil)
+            }
+        return context.error(error)
+    }
+}
