@@ -1,5 +1,6 @@
 """Fixtures for live, contract and browser tests: processes that are stopped at the end."""
 
+import collections
 import contextlib
 import functools
 
@@ -13,6 +14,13 @@ def binary():
         if not program.exists():
             pytest.exit(f"{program} is missing: run 'make build' first", returncode=2)
     return BINARY
+
+
+def pytest_collection_finish(session):
+    """Of tests with the same id pytest-xdist runs one, and says nothing."""
+    ids = collections.Counter(item.nodeid for item in session.items)
+    twice = [id for id, count in ids.items() if count > 1]
+    assert not twice, f"these ids belong to several tests: {twice}"
 
 
 @functools.cache
