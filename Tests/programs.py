@@ -109,6 +109,9 @@ class Program:
 
     @property
     def output(self):
+        """What the program has printed; all of it where the program has ended."""
+        if self.process.poll() is not None:
+            self._reader.join(2)
         return "\n".join(self.lines)
 
     def alive(self):

@@ -299,7 +299,7 @@ def check_the_end(backend, proxy, clients):
         return not any(queue.values())
 
     proxy.operator("POST", "/operations/retry", expect=None, json={"filter": {}, "all": True})
-    wait_until(drained, 40, "an empty queue")
+    wait_until(drained, 120, "an empty queue")
     proxy.sync()
     ledger = proxy.status()["ledger"]
     closed = ledger["applied"] + ledger["collapsed"] + ledger["discarded"]
