@@ -1,9 +1,11 @@
 """Fixtures for live, contract and browser tests: processes that are stopped at the end."""
 
+import collections
 import contextlib
+import functools
 
 import pytest
-from programs import BINARY, OUTPUT, SITE, Backend, Node, Program, Proxy
+from programs import BINARY, OUTPUT, ROOT, SITE, Backend, Node, Program, Proxy
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -12,6 +14,31 @@ def binary():
         if not program.exists():
             pytest.exit(f"{program} is missing: run 'make build' first", returncode=2)
     return BINARY
+
+
+def pytest_collection_finish(session):
+    """Of tests with the same id pytest-xdist runs one, and says nothing."""
+    ids = collections.Counter(item.nodeid for item in session.items)
+    twice = [id for id, count in ids.items() if count > 1]
+    assert not twice, f"these ids belong to several tests: {twice}"
+
+
+@functools.cache
+def shares_programs(file):
+    return 'scope="module"' in (ROOT / file).read_text()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Gives each process that is free the next test. The tests of a file that share programs stay together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0]
+            return file if shares_programs(file) else nodeid
+
+    return Scheduling(config, log)
 
 
 class Starter:

@@ -3,15 +3,15 @@
 import pathlib
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from axe_playwright_python.base import AxeResults
 from axe_playwright_python.sync_playwright import Axe
-from programs import OUTPUT, Tables, setting
+from programs import OUTPUT, insert_many, setting
 from playwright.sync_api import expect, sync_playwright
 
-expect.set_options(timeout=8_000)
+# No bound of a behaviour: on a machine with other work everything takes longer.
+expect.set_options(timeout=20_000)
 SCREENSHOTS = OUTPUT / "screenshots"
 # For work on the page: serve its files from this folder instead of those in the binary.
 PUBLIC = setting("UNDERSTUDY_PUBLIC")
@@ -131,19 +131,6 @@ class Dashboard:
     def screenshot(self, name):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
-
-
-def insert_many(proxy, items, table="todoitem"):
-    """Inserts with many clients at once, so that they share each fsync."""
-
-    def part(items):
-        client = Tables(proxy.url)
-        for item in items:
-            client.insert(item, table)
-
-    items = list(items)
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(part, [items[start::16] for start in range(16)]))
 
 
 @pytest.fixture(scope="session")

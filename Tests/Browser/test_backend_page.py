@@ -92,7 +92,7 @@ def test_a_page_of_the_backend_gets_nothing_of_the_dashboards(dashboard, start, 
     # The dashboard is unchanged: signed in, and without a service worker.
     view = board.open("todos")
     view.reload()
-    wait_until(lambda: "canary-todo" in view.content(), 10, "the todo")
+    wait_until(lambda: "canary-todo" in view.content(), what="the todo")
     assert view.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
 
 
@@ -132,7 +132,7 @@ def test_a_link_that_is_none_signs_nobody_out(dashboard, start, backend):
     for link in ("garbage", "%", "%E0%A4%A", ""):
         page = board.context.new_page()
         page.goto(f"{proxy.url}/-/#link={link}")
-        wait_until(lambda: page.locator(".pill").count() and page.locator(".pill").inner_text(), 10, "the line at the top")
+        wait_until(lambda: page.locator(".pill").count() and page.locator(".pill").inner_text(), what="the line at the top")
         page.goto(f"{proxy.url}/-/#/status")
         assert page.evaluate("localStorage.getItem('understudy-session')")
         page.close()
@@ -140,7 +140,7 @@ def test_a_link_that_is_none_signs_nobody_out(dashboard, start, backend):
     board.page.goto(f"{proxy.url}/-/#link=garbage")
     board.toast("This link was used or is too old")
     board.open("todos")
-    wait_until(lambda: board.page.get_by_label("What needs doing?").count() == 1, 10, "the todos")
+    wait_until(lambda: board.page.get_by_label("What needs doing?").count() == 1, what="the todos")
 
 
 def test_a_link_that_is_good_replaces_the_session(dashboard, start, backend):
@@ -157,7 +157,7 @@ def test_an_address_of_nothing_says_not_found(dashboard, start, backend, place):
     proxy = start.proxy(backend.url, "--sync", "manual")
     board = dashboard(proxy)
     page = board.open(place)
-    wait_until(lambda: "not found" in page.locator("#main").inner_text().lower(), 10, "the words")
+    wait_until(lambda: "not found" in page.locator("#main").inner_text().lower(), what="the words")
 
 
 def test_with_a_port_of_its_own_the_dashboard_is_out_of_reach_of_pages_with_an_origin(
@@ -167,7 +167,7 @@ def test_with_a_port_of_its_own_the_dashboard_is_out_of_reach_of_pages_with_an_o
     context = chromium.new_context()
     board = context.new_page()
     board.goto(proxy.operator("POST", "/links", expect=201, json={})["url"])
-    wait_until(lambda: board.locator(".pill").count() and board.locator(".pill").inner_text(), 10, "the dashboard")
+    wait_until(lambda: board.locator(".pill").count() and board.locator(".pill").inner_text(), what="the dashboard")
     assert board.url.startswith(f"http://127.0.0.1:{port}/-/")
     page = context.new_page()
     page.goto(proxy.url + "/.auth/login/aad")
@@ -183,5 +183,5 @@ def test_with_a_port_of_its_own_the_dashboard_is_out_of_reach_of_pages_with_an_o
     assert seen["worker"].startswith("blocked")
     assert proxy.operator("GET", "/access")["items"] == []
     board.reload()
-    wait_until(lambda: board.get_by_label("What needs doing?").count() == 1, 10, "the todos, signed in")
+    wait_until(lambda: board.get_by_label("What needs doing?").count() == 1, what="the todos, signed in")
     context.close()

@@ -192,7 +192,7 @@ def test_print_has_the_causes_and_the_first_rows(refused, dashboard, many):
     expect(rows(page).first).to_be_visible()
     page.page.evaluate("""() => { globalThis.print = () => {
       globalThis.printed = document.querySelectorAll(".printed li").length; }; }""")
-    printed = lambda: wait_until(lambda: page.page.evaluate("globalThis.printed") == 200, 8, "200 printed rows")
+    printed = lambda: wait_until(lambda: page.page.evaluate("globalThis.printed") == 200, what="200 printed rows")
     page.page.get_by_role("button", name="Print").click()
     printed()
     expect(page.page.locator(".printed")).to_have_count(0)

@@ -213,5 +213,5 @@ def test_the_dashboard_tells_of_it_in_words(dashboard, target):
     board = dashboard(proxy)
     page = board.open("status")
     card = page.locator("section.card").filter(has_text="Rejected requests")
-    wait_until(lambda: "A page of another origin tried to reach Understudy" in card.inner_text(), 10)
+    wait_until(lambda: "A page of another origin tried to reach Understudy" in card.inner_text())
     assert "https://evil.example" in card.inner_text()

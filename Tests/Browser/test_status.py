@@ -34,7 +34,7 @@ def test_settings_hold_at_once_and_a_wrong_one_says_why(start, dashboard):
     field.fill("3")
     field.press("Tab")
     # The message of the first change may still be shown.
-    wait_until(lambda: proxy.operator("GET", "/settings")["maxAttempts"] == 3, 5, "the setting")
+    wait_until(lambda: proxy.operator("GET", "/settings")["maxAttempts"] == 3, what="the setting")
     page.toast("Saved")
     field.fill("0")
     field.press("Tab")

@@ -55,13 +55,13 @@ def test_a_backend_out_of_reach_is_named_with_the_reason_and_the_next_try(start,
 def test_a_pull_under_way_shows_that_the_backend_is_in_reach(start, dashboard, many):
     """Also one that the page did not start, before the engine has judged the run."""
     backend = start.backend("--faults")
-    many(backend, ({"text": f"t{n}"} for n in range(3000)))
+    many(backend, ({"text": f"t{n}"} for n in range(600)))
     proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
     backend.faults({"kind": "latency", "milliseconds": 1500, "methods": ["GET"]})
     page = dashboard(proxy)
     proxy.operator("POST", "/sync?wait=0", expect=202, json={})
     work = page.page.locator("#connection .run")
-    expect(work).to_contain_text(re.compile(r"Receiving todoitem [\d,]+ of 3,000"))
+    expect(work).to_contain_text(re.compile(r"Receiving todoitem [\d,]+ of 600"))
     assert pill(page).inner_text() == "Connected"
     backend.faults()
 

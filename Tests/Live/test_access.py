@@ -234,7 +234,7 @@ def test_a_start_on_files_open_to_others_is_refused_with_a_repair_command(start,
     loosen(proxy.folder)
     refused = start.program("serve", "--backend", proxy.backend_url, "--data", proxy.folder)
     assert refused.process.wait(10) == 2
-    wait_until(lambda: mend in refused.output, 5, "the command")
+    wait_until(lambda: mend in refused.output, what="the command")
     command = refused.output[refused.output.index("chmod"):]
     assert os.system(command) == 0
     proxy.start()

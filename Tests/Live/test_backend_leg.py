@@ -153,7 +153,7 @@ def test_a_configured_client_certificate_is_sent(start, servers, tmp_path):
 def test_an_unsafe_connection_is_refused_at_the_start(start, tmp_path, backend, arguments, says):
     refused = start.program("serve", "--backend", backend, "--data", tmp_path / "d", *arguments)
     assert refused.process.wait(10) == 2
-    wait_until(lambda: says in refused.output, 5, says)
+    wait_until(lambda: says in refused.output, what=says)
 
 
 def test_a_key_open_to_others_is_refused_with_a_repair_command(start, tmp_path):
@@ -164,7 +164,7 @@ def test_a_key_open_to_others_is_refused_with_a_repair_command(start, tmp_path):
         "--backend-cert", certificate, "--backend-key", key,
     )
     assert refused.process.wait(10) == 2
-    wait_until(lambda: f"chmod 600 '{key}'" in refused.output, 5)
+    wait_until(lambda: f"chmod 600 '{key}'" in refused.output)
 
 
 def test_plain_http_to_another_machine_works_where_it_is_allowed(start, tmp_path):

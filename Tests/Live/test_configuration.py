@@ -195,7 +195,7 @@ def test_a_reload_changes_the_access_to_tables_and_the_log_format(world):
         + "tables-access = capability\n"
     )
     world.proxy.send_signal(signal.SIGHUP)
-    wait_until(lambda: "configuration reloaded" in world.proxy.said(), 5, "the reload")
+    wait_until(lambda: "configuration reloaded" in world.proxy.said(), what="the reload")
     line = next(one for one in world.proxy.said().splitlines() if "configuration reloaded" in one)
     assert " notice configuration reloaded " in line
     assert requests.get(world.url + "/-/livez", **ask).status_code == 421
@@ -207,7 +207,7 @@ def test_a_reload_with_an_invalid_value_changes_nothing(world):
     world.start_proxy()
     world.configure(world.file.read_text() + "policy = todoitem=sometimes\n")
     world.proxy.send_signal(signal.SIGHUP)
-    told = wait_until(lambda: [one for one in logged(world.proxy) if one["level"] == "error"], 5, "it")
+    told = wait_until(lambda: [one for one in logged(world.proxy) if one["level"] == "error"], what="it")
     assert told[0]["message"] == "configuration not reloaded"
     assert "policy is \"todoitem=sometimes\"" in told[0]["problem"]
     world.stop(world.proxy)
@@ -232,7 +232,7 @@ def test_the_log_is_json_without_contents_and_tokens(world):
     world.insert({"id": "secret-id", "text": "secret text"})
     world.person.run("sync")
     token = (world.person.home / ".local/share/understudy/operator.token").read_text().strip()
-    wait_until(lambda: len(logged(world.proxy)) > 1, 5, "the log")
+    wait_until(lambda: len(logged(world.proxy)) > 1, what="the log")
     said = world.proxy.said()
     assert all({"time", "level", "message"} <= set(one) for one in logged(world.proxy))
     for secret in ("secret text", token, "#link="):
@@ -244,7 +244,7 @@ def test_the_log_can_be_text(world):
     world.start_backend("--samples")
     world.start_proxy("--log-format", "text")
     world.person.run("sync")
-    wait_until(lambda: "backend state changed" in world.proxy.said(), 10, "the state of the backend")
+    wait_until(lambda: "backend state changed" in world.proxy.said(), what="the state of the backend")
     line = next(line for line in world.proxy.said().splitlines() if "backend state changed" in line)
     assert " notice backend state changed identity=anonymous reason=" in line
 
@@ -258,7 +258,7 @@ def test_a_debug_log_follows_a_request_and_has_no_secret_in_it(world):
     requests.get(world.url + "/tables/todoitem", **ask)
     world.configure(world.file.read_text() + "log-level = debug\n")
     world.proxy.send_signal(signal.SIGHUP)
-    wait_until(lambda: "configuration reloaded" in world.proxy.said(), 5, "the reload")
+    wait_until(lambda: "configuration reloaded" in world.proxy.said(), what="the reload")
     assert "request ended" not in world.proxy.said()
     query = "?$filter=text eq 'secret-text'"
     answers = [
@@ -273,7 +273,7 @@ def test_a_debug_log_follows_a_request_and_has_no_secret_in_it(world):
     def lines():
         return [one for one in logged(world.proxy) if one.get("trace") == trace]
 
-    wait_until(lambda: len(lines()) == len(answers), 5, "the lines")
+    wait_until(lambda: len(lines()) == len(answers), what="the lines")
     assert [one["path"] for one in lines()] == [
         "/tables/todoitem", "/tables/todoitem", "/tables/todoitem/*", "/c/*/tables/todoitem",
         "/api/reset/*",

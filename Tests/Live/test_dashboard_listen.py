@@ -60,7 +60,7 @@ def test_each_port_has_only_its_own_paths(world):
 
 def test_links_status_and_commands_use_the_right_port(world):
     _, proxy, port = world
-    wait_until(lambda: f'"dashboard":"http://127.0.0.1:{port}/-/"' in proxy.program.output, 5, "the first line")
+    wait_until(lambda: f'"dashboard":"http://127.0.0.1:{port}/-/"' in proxy.program.output, what="the first line")
     assert "#link=" not in proxy.program.output
     for number, base in enumerate((proxy.url, f"http://127.0.0.1:{port}", f"http://localhost:{port}")):
         headers = {"Authorization": f"Bearer {proxy.token}"}
@@ -92,7 +92,7 @@ def test_the_same_port_for_both_is_refused_and_is_the_default_without_the_option
     program = start.program(
         "serve", "--backend", backend.url, "--listen", f"127.0.0.1:{port}", "--dashboard-listen", f"127.0.0.1:{port}")
     assert program.process.wait(10) == 2
-    wait_until(lambda: "the same port" in program.output, 5, "the sentence")
+    wait_until(lambda: "the same port" in program.output, what="the sentence")
     proxy = start.proxy(backend.url, "--sync", "manual")
     assert proxy.status()["addresses"] == {"clients": proxy.url, "dashboard": f"{proxy.url}/-/"}
     assert b"sandbox" in raw(proxy.port, "/api/page")[1]

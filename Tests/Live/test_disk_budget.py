@@ -36,7 +36,7 @@ def ready(proxy):
 def test_a_used_up_budget_shows_everywhere_until_there_is_room(full):
     proxy, ids = full
     assert "disk-budget" in proxy.refusal and "disk is full" not in proxy.refusal
-    wait_until(lambda: ready(proxy).status_code == 503, 5, "readyz")
+    wait_until(lambda: ready(proxy).status_code == 503, what="readyz")
     assert "budget" in ready(proxy).text
     assert any("disk budget is used up" in one for one in proxy.status()["warnings"])
     lines = [json.loads(line) for line in proxy.program.lines if line.startswith("{")]
@@ -49,7 +49,7 @@ def test_a_used_up_budget_shows_everywhere_until_there_is_room(full):
     assert sum("writes refused" in line for line in proxy.program.lines) <= 2
     for one in proxy.operator("GET", "/operations?limit=10")["items"]:
         proxy.operator("POST", f"/operations/{one['id']}/discard", json={"revision": one["revision"]})
-    wait_until(lambda: ready(proxy).status_code == 200, 5, "readyz")
+    wait_until(lambda: ready(proxy).status_code == 200, what="readyz")
     assert not any("disk budget" in one for one in proxy.status()["warnings"])
     assert proxy.request("POST", "/tables/todoitem", json={"text": "y"}).status_code == 201
 
@@ -87,6 +87,6 @@ def test_the_log_counts_in_the_budget(start):
         for begin in range(0, 600, 40):
             list(pool.map(write, range(begin, begin + 40)))
             # The transaction after a long one empties the log.
-            wait_until(lambda: write(begin + 20).ok and size(proxy.folder) <= BUDGET * 9 // 8, 5, "a short log")
+            wait_until(lambda: write(begin + 20).ok and size(proxy.folder) <= BUDGET * 9 // 8, what="a short log")
             largest = max(largest, size(proxy.folder))
     assert largest <= BUDGET * 9 // 8, largest

@@ -39,7 +39,7 @@ def test_no_failed_disk_call_loses_an_acknowledged_write(start, tmp_path):
                     proxy.operator("POST", "/sync?wait=30", json={}, expect=None)
             met += disk.stop_failing()
             name = f"fault {number}: {kind} with {errno.errorcode[error]}"
-            wait_until(lambda: write(proxy, pasts, plan, "after"), 10, f"a write after {name}")
+            wait_until(lambda: write(proxy, pasts, plan, "after"), what=f"a write after {name}")
             look(proxy, pasts, name)
             if plan.random() < 0.2:
                 proxy.program.kill()

@@ -33,8 +33,8 @@ def test_writes_of_the_other_table_are_sent_and_the_status_names_the_failing_one
     for number in range(50):
         proxy.insert({"id": f"o{number}", "text": "waits"}, "orders")
     proxy.insert({"id": "t", "text": "goes"})
-    wait_until(lambda: any(row["id"] == "t" for row in backend.all()), 10, "the other table")
-    wait_until(lambda: table(proxy)["pushWait"], 10, "the wait")
+    wait_until(lambda: any(row["id"] == "t" for row in backend.all()), what="the other table")
+    wait_until(lambda: table(proxy)["pushWait"], what="the wait")
     status = proxy.status()
     assert status["backend"]["state"] == "online"
     wait = table(proxy)["pushWait"]
@@ -63,7 +63,7 @@ def test_writes_of_the_other_table_are_sent_and_the_status_names_the_failing_one
 def test_a_named_time_is_obeyed_also_by_a_sync_that_is_asked_for(start):
     backend, proxy = failing(start, ["POST"], retry_after=6)
     proxy.insert({"id": "o", "text": "waits"}, "orders")
-    wait_until(lambda: table(proxy)["pushWait"], 10, "the wait")
+    wait_until(lambda: table(proxy)["pushWait"], what="the wait")
     assert table(proxy)["pushWait"]["isNamed"]
     failed, before = time.monotonic(), posts(backend)
     for _ in range(3):
@@ -85,6 +85,6 @@ def test_reads_that_fail_stop_no_other_pull(start):
     assert proxy.status()["backend"]["state"] == "online"
     # Writes of the table go on, and its rows are still here.
     proxy.insert({"id": "n", "text": "new"}, "orders")
-    wait_until(lambda: proxy.operator("GET", "/operations")["total"] == 0, 10, "the write")
+    wait_until(lambda: proxy.operator("GET", "/operations")["total"] == 0, what="the write")
     backend.faults()
     wait_until(lambda: table(proxy)["pullWait"] is None, 20, "the next pull, which nobody asked for")

@@ -27,7 +27,7 @@ def test_the_fields_of_a_write_survive_a_restart_and_are_in_no_log(start, backen
     proxy.start()
     proxy.operator("POST", "/mode", json={"mode": "online"})
     proxy.sync()
-    wait_until(lambda: backend.writes, 10, "the write")
+    wait_until(lambda: backend.writes, what="the write")
     method, path, sent, _ = backend.writes[0]
     assert (method, path) == ("POST", "/tables/book")
     assert sent["X-Tenant"] == "north-of-the-wall"

@@ -65,7 +65,7 @@ def test_every_refusal_is_counted_in_metrics_and_shown_with_a_sentence(guarded):
         return entries().get(reason, {"count": 0})["count"] > before.get(reason, {"count": 0})["count"]
 
     for reason in ("host", "cross-origin", "content-type", "repeated-field", "unreadable", "head-length"):
-        wait_until(lambda: grown(reason), 5, reason)
+        wait_until(lambda: grown(reason), what=reason)
         assert entries()[reason]["sentence"].endswith(".")
     found = entries()
     assert found["cross-origin"]["lastDetail"] == "https://evil.example"

@@ -232,5 +232,5 @@ def test_the_status_shows_what_the_store_takes_and_how_long_it_is_kept(world):
         told = person.json("status", "--verbose", expect=3)["storage"]["retention"]
         return told["attemptSeconds"] == 86_400
 
-    wait_until(is_taken, 10, "the reload")
+    wait_until(is_taken, what="the reload")
     assert requests.get(f"{world.url}/tables/todoitem", headers=ZUMO, timeout=5).status_code < 500

@@ -118,7 +118,7 @@ def answer_of_a_stop(proxy, backend, ask):
     before = len(backend.writes)
     client = threading.Thread(target=lambda: answers.append(ask()))
     client.start()
-    wait_until(lambda: len(backend.writes) > before, 10, "the request at the backend")
+    wait_until(lambda: len(backend.writes) > before, what="the request at the backend")
     assert proxy.stop() < 3
     client.join()
     proxy.start()
@@ -203,7 +203,7 @@ def test_the_demo_starts_with_todos_survives_restarts_and_starts_over_with_fresh
     demo = start.program(*arguments)
     wait_until(lambda: demo.alive() and rows() and len(rows()) >= 12, 15, "the sample todos")
     # The output goes to a pipe, which may keep it: so the command is in it, and no one-time link.
-    wait_until(lambda: "Ctrl-C stops it" in demo.output, 10, "the welcome")
+    wait_until(lambda: "Ctrl-C stops it" in demo.output, what="the welcome")
     assert f"run understudy open --data {tmp_path / 'demo'}" in demo.output
     assert "#link=" not in demo.output
     kept = tables.insert({"text": "survives"})

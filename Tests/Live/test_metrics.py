@@ -89,7 +89,7 @@ def test_store_log_and_free_bytes_are_those_of_the_disk(busy):
         return [found[f'understudy_store_{name}{{identity="anonymous"}}'] for name in ("bytes", "log_bytes")]
 
     # The store may be written between two looks at it.
-    wait_until(lambda: sizes() == [store.stat().st_size, log.stat().st_size], 10, "the sizes of the files")
+    wait_until(lambda: sizes() == [store.stat().st_size, log.stat().st_size], what="the sizes of the files")
     found = samples(busy)
     disk = os.statvfs(store)
     assert abs(found["understudy_disk_free_bytes"] - disk.f_bavail * disk.f_frsize) < 1 << 30

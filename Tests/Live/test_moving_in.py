@@ -305,7 +305,7 @@ def test_a_copy_that_is_killed_goes_on(start, tmp_path):
     for _ in range(2):
         before = asked()
         program = start.program(*copy, binary=SITE)
-        wait_until(lambda: asked() >= before + 7, 10, "some pages")
+        wait_until(lambda: asked() >= before + 7, what="some pages")
         assert program.process.poll() is None
         program.stop(signal.SIGKILL)
     slow(0)

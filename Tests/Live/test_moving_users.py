@@ -85,7 +85,7 @@ def test_a_users_queue_drains_at_a_backend_with_another_issuer(start, tmp_path):
     proxy, store, new = moved_with_a_queue(start, tmp_path)
     proxy.start("--rebind")
     assert f"--rebind --identity {store}=USER" in warned(proxy, store)[0]
-    wait_until(lambda: any(store in line and "changes wait" in line for line in proxy.program.lines), 10, "the warning")
+    wait_until(lambda: any(store in line and "changes wait" in line for line in proxy.program.lines), what="the warning")
     proxy.stop()
     assert f"{store}: 2 changes wait" in proxy.command("doctor").stdout
     without = run("serve", "--backend", new.url, "--data", proxy.folder, "--identity", f"{store}=aad:ana", expect=2)

@@ -43,7 +43,7 @@ def test_sync_ends_with_4_while_a_conflict_is_open(world):
     # It is still open, and this run has nothing to send.
     world.person.run("sync", expect=4)
     world.person.run("push", expect=4)
-    lines = wait_until(lambda: [one for one in world.proxy.said().splitlines() if "run ended" in one], 5, "the log")
+    lines = wait_until(lambda: [one for one in world.proxy.said().splitlines() if "run ended" in one], what="the log")
     assert any('"conflicts":1' in line for line in lines), lines
 
 

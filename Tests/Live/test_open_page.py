@@ -36,7 +36,7 @@ def desktop(tmp_path):
         environment = {"DISPLAY": ":99", "PATH": f"{tools}:{os.environ['PATH']}"}
 
         def noted(self, name):
-            wait_until(lambda: (noted / "arguments").exists(), 10, "the call of xdg-open")
+            wait_until(lambda: (noted / "arguments").exists(), what="the call of xdg-open")
             return (noted / name).read_text()
 
     return Desktop()
@@ -117,7 +117,7 @@ def test_the_demo_opens_its_dashboard_by_such_a_page(start, desktop):
         arguments = desktop.noted("arguments")
         (link,) = set(re.findall(LINK, desktop.noted("text")))
         # The output is no terminal, so the link is not in it either.
-        wait_until(lambda: "Ctrl-C stops it" in program.output, 10, "the welcome")
+        wait_until(lambda: "Ctrl-C stops it" in program.output, what="the welcome")
         assert link not in arguments and "#link=" not in program.output
         (page,) = pages(f"{home}/data")
         assert arguments.split()[-1] == f"{home}/data/{page}"

@@ -126,7 +126,7 @@ def test_a_policy_that_is_named_no_more_goes_back_to_the_standard(world):
     # A reload without a part of it.
     world.configure(plain + "policy = todoitem=server\n")
     world.proxy.send_signal(signal.SIGHUP)
-    wait_until(lambda: "configuration reloaded" in world.proxy.said(), 5, "the reload")
+    wait_until(lambda: "configuration reloaded" in world.proxy.said(), what="the reload")
     assert policies(world) == ("todoitem", "local", "server")
     world.stop(world.proxy)
     # A start without the line.

@@ -131,9 +131,21 @@ def test_many_uploads_at_once_all_reach_a_slow_backend(fast):
 
 
 def test_sixty_sign_ins_at_once_are_all_answered(fast):
-    with ThreadPoolExecutor(60) as pool:
-        users = list(pool.map(lambda number: sign_in(fast, f"user{number}"), range(60)))
-    assert len({user.token for user in users}) == 60
+    def token(name):
+        began = time.monotonic()
+        try:
+            return sign_in(fast, name).token
+        except AssertionError:
+            # Only on a busy machine: a request waits 10 s for its place, and nobody is sent away before.
+            assert time.monotonic() - began > 9
+            return None
+
+    tokens = dict.fromkeys(f"user{number}" for number in range(60))
+    for _ in range(3):
+        waiting = [name for name, given in tokens.items() if given is None]
+        with ThreadPoolExecutor(60) as pool:
+            tokens |= zip(waiting, pool.map(token, waiting))
+    assert tokens == {name: f"token-{name}" for name in tokens}
 
 
 def test_an_upload_without_a_permit_is_503_with_retry_after(fast, wires):

@@ -170,7 +170,7 @@ def test_a_repeated_write_of_a_refused_one_is_not_acknowledged(start):
 
     with concurrent.futures.ThreadPoolExecutor(1) as another:
         first = another.submit(write)
-        wait_until(lambda: first.done() or is_sent(), 8, "the request to the backend")
+        wait_until(lambda: first.done() or is_sent(), what="the request to the backend")
         second = write()
     # If the first one was withdrawn before the second one was judged, the answer is the backend's row.
     assert (first.result().status_code, second.status_code) in ((403, 403), (403, 412))

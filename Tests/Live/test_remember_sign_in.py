@@ -108,7 +108,7 @@ def test_a_refused_token_is_removed_and_no_write_is_lost(start):
     ana.url = proxy.url
     item = ana.insert({"text": "waits"})
     wait_until(lambda: state(proxy) == "signedOut", 20, "the 401")
-    wait_until(lambda: (proxy.folder / "sign-ins").read_bytes() != before, 5, "the forgetting")
+    wait_until(lambda: (proxy.folder / "sign-ins").read_bytes() != before, what="the forgetting")
     restart(proxy)
     status = proxy.operator("GET", f"/status?identity={key(proxy)}")
     assert "token is not here" in status["backend"]["reason"]

@@ -166,7 +166,7 @@ def test_an_event_stream_ends_with_its_session(start, backend):
             lines.append(None)
 
         threading.Thread(target=read, daemon=True).start()
-        wait_until(lambda: lines, 5, "the first line")
+        wait_until(lambda: lines, what="the first line")
         return lines
 
     streams = {one: follow(one) for one in (ended, other)}
@@ -174,7 +174,7 @@ def test_an_event_stream_ends_with_its_session(start, backend):
     proxy.operator("DELETE", f"/sessions/{session['id']}", expect=204)
     wait_until(lambda: streams[ended][-1] is None, 3, "the end of the stream")
     proxy.insert({"id": "later"})
-    wait_until(lambda: any(line and b"later" in line for line in streams[other]), 5, "the event")
+    wait_until(lambda: any(line and b"later" in line for line in streams[other]), what="the event")
     assert not any(line and b"later" in line for line in streams[ended])
     # Signing out ends one's own.
     other.session.delete(proxy.url + "/-/api/v1/session", headers=other.headers, timeout=10)

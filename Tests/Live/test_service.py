@@ -41,7 +41,7 @@ class Manager:
             matching = [one for one in self.told if one.startswith(begin)]
             return matching if len(matching) >= count else None
 
-        return wait_until(found, 10, f"{begin} from the service")
+        return wait_until(found, what=f"{begin} from the service")
 
 
 def test_readiness_status_watchdog_reload_and_stop_are_sent(world):
@@ -84,9 +84,9 @@ def test_a_hang_up_during_the_start_is_a_reload_after_it(world):
     process = world.person.start("serve")
     # The lock is made after the signal is trapped, and before the program listens.
     lock = world.person.home / ".local/share/understudy/lock"
-    wait_until(lock.exists, 10, "the lock of the data folder")
+    wait_until(lock.exists, what="the lock of the data folder")
     process.send_signal(signal.SIGHUP)
-    wait_until(lambda: "configuration reloaded" in process.said(), 10, "the reload")
+    wait_until(lambda: "configuration reloaded" in process.said(), what="the reload")
     assert process.poll() is None
 
 
@@ -112,7 +112,7 @@ def start_with(person, *listeners):
 def test_an_adopted_socket_is_served(world):
     with socket.create_server(("127.0.0.1", world.port)) as listener:
         world.proxy = start_with(world.person, listener)
-        wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
+        wait_until(lambda: answers(world.url + "/-/readyz"), what="the proxy")
         assert world.insert({"text": "through the socket"})["id"]
         world.stop(world.proxy)
 
@@ -125,7 +125,7 @@ def test_the_sockets_of_both_loopback_addresses_are_served(world):
     with socket.create_server(("127.0.0.1", world.port)) as four, \
             socket.create_server(("::1", world.port), family=socket.AF_INET6) as six:
         world.proxy = start_with(world.person, four, six)
-        wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
+        wait_until(lambda: answers(world.url + "/-/readyz"), what="the proxy")
         id = world.insert({"text": "by IPv4"})["id"]
         answer = requests.get(f"http://[::1]:{world.port}/tables/todoitem/{id}", headers=ZUMO, timeout=5)
         assert answer.json()["text"] == "by IPv4"

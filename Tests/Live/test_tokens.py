@@ -29,7 +29,7 @@ def backend():
 @pytest.fixture
 def proxy(start, backend):
     proxy = start.proxy(backend.url)
-    wait_until(lambda: proxy.status()["backend"]["state"] != "offline", 10, "the backend's first answer")
+    wait_until(lambda: proxy.status()["backend"]["state"] != "offline", what="the backend's first answer")
     return proxy
 
 
@@ -75,7 +75,7 @@ def test_an_expired_token_is_refused_even_if_the_backend_accepts_it(proxy, backe
     late = known(proxy, backend, -SKEW + 60)
     assert statuses(late, "l")[2] == 201
     dead = known(proxy, backend, -SKEW + 2)
-    wait_until(lambda: dead.request("GET", "/tables/todoitem").status_code == 401, 10, "the end of the token")
+    wait_until(lambda: dead.request("GET", "/tables/todoitem").status_code == 401, what="the end of the token")
     assert statuses(dead, "d") == (401, 401, 401)
     # Not even the file of the tokens brings it back.
     proxy.stop()
@@ -89,7 +89,7 @@ def test_an_expired_token_is_refused_even_if_the_backend_accepts_it(proxy, backe
 def test_after_a_restart_an_expired_token_is_verified_first(proxy, backend):
     ana = known(proxy, backend, -SKEW + 4)
     proxy.stop()
-    wait_until(lambda: time.time() > end_of(ana) + SKEW + 1, 10, "the end of the token")
+    wait_until(lambda: time.time() > end_of(ana) + SKEW + 1, what="the end of the token")
     del backend.good[ana.token]
     proxy.start()
     assert statuses(ana, "d") == (401, 401, 401)
@@ -146,7 +146,7 @@ def test_the_queue_is_sent_with_an_older_token_when_the_latest_is_refused(proxy,
         del backend.good[gone.token]
         id = f"after-{gone.token[-20:]}"
         assert phone.request("POST", "/tables/todoitem", json={"id": id}).status_code == 201
-        wait_until(lambda id=id: id in backend.rows, 10, "the write under the next token")
+        wait_until(lambda id=id: id in backend.rows, what="the write under the next token")
         assert backend.rows[id][1] == next.token
         assert statuses(gone, "dead") == (401, 401, 401)
         assert phone.request("GET", "/tables/todoitem").status_code == 200
@@ -158,7 +158,7 @@ def test_the_queue_is_sent_with_an_older_token_when_the_latest_is_refused(proxy,
     assert queue(proxy)["reason"] == "The backend asks to sign in."
     assert phone.get("waits").status_code == 401
     again = sign_in(proxy, "ana")
-    wait_until(lambda: "waits" in backend.rows, 10, "the write after the sign-in")
+    wait_until(lambda: "waits" in backend.rows, what="the write after the sign-in")
     assert backend.rows["waits"][1] == again.token
     assert "dead" not in backend.rows
 
@@ -167,10 +167,10 @@ def test_the_queue_is_sent_with_an_older_token_when_the_latest_expires(proxy, ba
     phone = sign_in(proxy, "ana")
     tablet = known(proxy, backend, -SKEW + 4)
     assert phone.request("POST", "/tables/todoitem", json={"id": "before"}).status_code == 201
-    wait_until(lambda: "before" in backend.rows, 10, "the first write")
-    wait_until(lambda: time.time() > end_of(tablet) + SKEW + 1, 10, "the end of the token")
+    wait_until(lambda: "before" in backend.rows, what="the first write")
+    wait_until(lambda: time.time() > end_of(tablet) + SKEW + 1, what="the end of the token")
     assert phone.request("POST", "/tables/todoitem", json={"id": "after"}).status_code == 201
-    wait_until(lambda: "after" in backend.rows, 10, "the write under the older token")
+    wait_until(lambda: "after" in backend.rows, what="the write under the older token")
     # The backend would have taken the expired one.
     assert tablet.token in backend.good
     assert backend.rows["after"][1] == phone.token
@@ -211,7 +211,7 @@ def test_a_sign_out_ends_all_tokens_of_that_user_only(proxy, backend):
 
 def test_offline_a_known_token_is_accepted_within_the_grace_and_the_answer_reports_it(start, backend):
     proxy = start.proxy(backend.url, "--offline-grace", "1h")
-    wait_until(lambda: proxy.status()["backend"]["state"] != "offline", 10, "the backend's first answer")
+    wait_until(lambda: proxy.status()["backend"]["state"] != "offline", what="the backend's first answer")
     ana, expired = known(proxy, backend, 3600), known(proxy, backend, -SKEW + 5)
     go_away(proxy, backend, ana)
     for restarts in range(2):
@@ -237,7 +237,7 @@ def test_offline_a_known_token_is_accepted_within_the_grace_and_the_answer_repor
 def test_an_invalid_grace_is_refused(start, backend, text):
     program = start.program("serve", "--backend", backend.url, "--offline-grace", text)
     assert program.process.wait(20) == 2
-    wait_until(lambda: "offline-grace" in program.output, 5, "the reason")
+    wait_until(lambda: "offline-grace" in program.output, what="the reason")
 
 
 @pytest.mark.parametrize("path", ["/login/q?x=/login/done{}token=", "/login/q{}token=", "/login/done{}token="])
