@@ -87,16 +87,10 @@ package struct VersionReport {
     /// Prints it.
     package func print(json: Bool) {
         if json {
-            let rows = libraries.map { library in
-                JSONValue.object([
-                    .init("name", .string(library.name)),
-                    .init("version", .string(library.version)),
-                ])
-            }
             return ThisProcess.print(
                 json: JSONValue.object([
                     .init("version", .string(Version.text)), .init("commit", .string(Commit.text)),
-                    .init("libraries", .array(rows)),
+                    .init("libraries", JSONValue(answer: libraries)),
                 ]).text)
         }
         ThisProcess.print("\(program) \(Version.text) (\(Commit.text))")

@@ -8,16 +8,7 @@ package struct Backup: Sendable {
     package let path: String
 
     /// One store of a backup, as in the manifest.
-    package struct Entry: Sendable, Hashable {
-        /// The key of the identity whose store it is.
-        package let identity: String
-        /// The bytes of the file.
-        package let bytes: Int64
-        /// The number of its items.
-        package let items: Int
-        /// The number of its open operations.
-        package let openOperations: Int
-    }
+    package typealias Entry = Answers.BackedUpStore
 
     /// What follows the path of a backup in the name of the folder in which it is made.
     static let unfinishedMark = ".part-"
@@ -126,7 +117,7 @@ package struct Backup: Sendable {
                 throw StartProblem("\(manifest) cannot be understood.", .error)
             }
             let entry = try entry(identity)
-            guard Self.json(entry) == store else {
+            guard JSONValue(answer: entry) == store else {
                 throw StartProblem(
                     "The store of \(identity) in \(path) is not as it was written: restore another "
                         + "backup.", .error)
@@ -223,15 +214,8 @@ package struct Backup: Sendable {
     private static func text(_ entries: [Entry]) -> String {
         JSONValue.members(
             ("version", .number(1)), ("program", .string(Version.text)),
-            ("at", .string(ThisProcess.now.text)), ("stores", .array(entries.map(json)))
+            ("at", .string(ThisProcess.now.text)), ("stores", JSONValue(answer: entries))
         ).text + "\n"
-    }
-
-    /// The JSON of one store, in the manifest and in the answers of commands.
-    package static func json(_ entry: Entry) -> JSONValue {
-        .members(
-            ("identity", .string(entry.identity)), ("bytes", .number(entry.bytes)),
-            ("items", .number(entry.items)), ("openOperations", .number(entry.openOperations)))
     }
 }
 
@@ -247,12 +231,7 @@ package struct BackupFolder: Sendable, Hashable {
     package static func standardPath(of data: DataFolder) -> String { "\(data.path)/backups" }
 
     /// One backup of the folder.
-    package struct Kept: Sendable, Hashable {
-        /// The path of the backup.
-        package let path: String
-        /// When it was begun.
-        package let at: Instant
-    }
+    package typealias Kept = Answers.KeptBackup
 
     /// The whole backups, the oldest first. Other files and folders are not looked at, and neither is a
     /// link: the folder that it leads to may hold more than a backup.

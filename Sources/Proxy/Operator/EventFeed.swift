@@ -119,7 +119,7 @@ final class EventFeed: Sendable {
         for event in events where event.id > listener.lastID {
             listener.lastID = event.id
             bytes += "id: \(event.id)\nevent: \(event.kind.rawValue)\ndata: ".utf8
-            bytes += JSONValue.event(event).text.utf8
+            bytes += JSONValue(answer: Answers.EventData(event)).text.utf8
             bytes += "\n\n".utf8
         }
         // A full stream is ended; its page connects again with the last id.
@@ -127,9 +127,9 @@ final class EventFeed: Sendable {
     }
 
     private static func reset(_ id: Int64, identity: String) -> [UInt8] {
-        let data = JSONValue.members(
-            ("id", .number(id)), ("identity", .string(identity)), ("table", .null),
-            ("itemId", .null), ("opId", .null))
+        let data = JSONValue(
+            answer: Answers.EventData(
+                id: id, identity: identity, table: nil, itemId: nil, opId: nil))
         return Array("id: \(id)\nevent: reset\ndata: \(data.text)\n\n".utf8)
     }
 }

@@ -133,12 +133,12 @@ struct OperatorAPI: Sendable {
     func actionResponse(_ outcome: ActionOutcome, noun: String) throws(Problem) -> Response {
         switch outcome {
         case .done(let operation):
-            return .json(.members(("operation", operation.map { .operation($0) } ?? .null)))
+            return .json(Answers.ActionResult(operation: operation.map { .init($0) }))
         case .changed(let current):
             throw Problem(
                 status: .conflict, code: "operation-changed",
                 detail: "It changed since; look again and decide anew.",
-                members: [.init("current", .operation(current))])
+                current: Answers.OperationSummary(current))
         case .notFound: throw .notFound("There is no such \(noun).")
         case .refused(let reason):
             throw Problem(status: .conflict, code: "refused", detail: reason)
@@ -151,62 +151,17 @@ extension OperatorAPI {
     /// `GET /process`: the settings that hold, the libraries, and the end of the log.
     func processReport() -> Response {
         .json(
-            .members(
-                ("version", .string(Version.text)), ("startedAt", .time(startedAt)),
-                (
-                    "libraries",
-                    .array(
-                        process.libraries.map { library in
-                            .members(
-                                ("name", .string(library.name)),
-                                ("version", .string(library.version)))
-                        })
-                ),
-                ("settings", .array(process.settings().map { Self.json($0) })),
-                ("log", .array(process.log().map { .string($0) }))))
-    }
-
-    private static func json(_ setting: ProcessReport.Setting) -> JSONValue {
-        .members(
-            ("name", .string(setting.name)),
-            ("values", .array(setting.values.map { .string($0) })),
-            ("origins", .array(setting.origins.map { .string($0) })))
+            Answers.ProcessReport(
+                version: Version.text, startedAt: startedAt, libraries: process.libraries,
+                settings: process.settings(), log: process.log()))
     }
 }
 
 /// The process of a running Understudy: the settings that hold, its libraries, and the end of its log. It is
 /// empty in a command that opens the stores without a server.
 package struct ProcessReport: Sendable {
-    /// A setting that does not have its default.
-    package struct Setting: Sendable, Hashable {
-        /// Its name, as the configuration file has it.
-        package let name: String
-        /// Its values without secrets.
-        package let values: [String]
-        /// The place of each value: a flag, a variable, or a file with its line.
-        package let origins: [String]
-
-        /// Makes a setting from its parts.
-        package init(name: String, values: [String], origins: [String]) {
-            self.name = name
-            self.values = values
-            self.origins = origins
-        }
-    }
-
-    /// A library with its version.
-    package struct Library: Sendable, Hashable {
-        /// Its name.
-        package let name: String
-        /// Its version, as the library itself gives it.
-        package let version: String
-
-        /// Makes a library from its parts.
-        package init(name: String, version: String) {
-            self.name = name
-            self.version = version
-        }
-    }
+    package typealias Setting = Answers.Setting
+    package typealias Library = Answers.Library
 
     /// The settings that hold now.
     let settings: @Sendable () -> [Setting]

@@ -9,24 +9,20 @@ extension OperatorAPI {
     func backupList() async -> Response {
         let state = await backups.state
         return .json(
-            .members(
-                ("items", .array(state.backups.reversed().map { .backup($0) })), ("next", .null),
-                ("total", .number(state.backups.count)), ("folder", .string(state.folder)),
-                ("everySeconds", .number(state.plan.everySeconds)),
-                ("keep", .number(state.plan.keep)), ("failure", .text(state.failure)),
-                ("nextAt", .time(state.next))))
+            Answers.BackupPage(
+                items: state.backups.reversed(), next: nil, total: state.backups.count,
+                folder: state.folder, everySeconds: state.plan.everySeconds,
+                keep: state.plan.keep, failure: state.failure, nextAt: state.next))
     }
 
     /// Makes and checks a backup now.
     func makeBackup() async throws(Problem) -> Response {
         switch await backups.make() {
         case .success(let made):
-            let stores = made.stores.map(Backup.json)
             return .json(
-                .members(
-                    ("path", .string(made.backup.path)), ("at", .time(made.backup.at)),
-                    ("stores", .array(stores))), status: .created,
-                location: "/-/api/v1/backups")
+                Answers.BackupMade(
+                    path: made.backup.path, at: made.backup.at, stores: made.stores),
+                status: .created, location: "/-/api/v1/backups")
         case .failure(let problem):
             throw Problem(
                 status: .init(code: 507, reasonPhrase: "Insufficient Storage"),
@@ -42,26 +38,24 @@ extension OperatorAPI {
         let usage = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.usage(logBytes: log)
         }
-        let parts = usage.parts.map { part in
-            JSONValue.members(
-                ("kind", .string(part.kind.rawValue)), ("rows", .number(part.rows)),
-                ("bytes", .number(part.bytes)))
-        }
         return .json(
-            .members(
-                ("identity", .string(tenant.identity)), ("bytes", .number(usage.bytes)),
-                ("tombstones", .number(usage.tombstones)), ("parts", .array(parts)),
-                ("retention", .retention(await tenant.engine.settings.retention))))
+            Answers.StoredBytes(
+                identity: tenant.identity, bytes: usage.bytes, tombstones: usage.tombstones,
+                parts: usage.parts.map {
+                    .init(kind: $0.kind, rows: $0.rows, bytes: $0.bytes)
+                }, retention: .init(await tenant.engine.settings.retention)))
     }
 
     /// Every identity that has a store, with its queue.
     func identityList() async throws(Problem) -> Response {
-        var rows: [JSONValue] = []
+        var rows: [Answers.KnownIdentity] = []
         for known in tenants.overview { rows.append(try await identityRow(known)) }
-        return .json(.page(rows, next: nil, total: rows.count))
+        return .json(Answers.Page(rows))
     }
 
-    private func identityRow(_ known: TenantRegistry.Known) async throws(Problem) -> JSONValue {
+    private func identityRow(
+        _ known: TenantRegistry.Known
+    ) async throws(Problem) -> Answers.KnownIdentity {
         switch known.state {
         case .open(let tenant):
             let status = try await mappingErrors { () throws(StoreError) in
@@ -84,30 +78,10 @@ extension OperatorAPI {
 
     private func row(
         _ known: TenantRegistry.Known, _ queue: QueueCounts?, items: Int?, oldest: Instant?
-    ) -> JSONValue {
-        .members(
-            ("identity", .string(known.identity)), ("state", .string(known.word)),
-            ("openOperations", .number(queue?.open)),
-            ("conflicts", .number(queue?.conflict)), ("quarantined", .number(queue?.quarantined)),
-            ("oldestAt", .time(oldest)),
-            ("items", .number(items)),
-            ("bytes", .number(Files.size(folder.storePath(known.identity)))))
-    }
-}
-
-extension JSONValue {
-    /// One backup of a list.
-    fileprivate static func backup(_ backup: BackupFolder.Kept) -> JSONValue {
-        .members(("path", .string(backup.path)), ("at", .time(backup.at)))
-    }
-
-    /// How long things are kept.
-    static func retention(_ retention: Retention) -> JSONValue {
-        .members(
-            ("historySeconds", .number(retention.historySeconds)),
-            ("attemptSeconds", .number(retention.attemptSeconds)),
-            ("tombstoneSeconds", .number(retention.tombstoneSeconds)),
-            ("historyBytes", .number(retention.historyBytes)),
-            ("attemptBytes", .number(retention.attemptBytes)))
+    ) -> Answers.KnownIdentity {
+        .init(
+            identity: known.identity, state: known.word, openOperations: queue?.open,
+            conflicts: queue?.conflict, quarantined: queue?.quarantined, oldestAt: oldest,
+            items: items, bytes: Files.size(folder.storePath(known.identity)))
     }
 }

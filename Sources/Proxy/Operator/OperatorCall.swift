@@ -90,14 +90,15 @@ extension Response {
     /// A JSON answer of the operator API, which caches may not keep.
     /// - Parameter location: where what was made or begun is, for 201 and 202.
     static func json(
-        _ value: JSONValue, status: HTTPResponse.Status = .ok, location: String? = nil
+        _ answer: some Encodable, status: HTTPResponse.Status = .ok, location: String? = nil
     ) -> Response {
         var fields: HTTPFields = [
             .contentType: "application/json", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
         ]
         fields[.location] = location
-        return Response(status: status, headerFields: fields, body: Array(value.text.utf8))
+        let text = JSONValue(answer: answer).text
+        return Response(status: status, headerFields: fields, body: Array(text.utf8))
     }
 }
 
@@ -124,6 +125,27 @@ enum OperatorHeaders {
         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
+extension Answers {
+    /// RFC 9457.
+    package struct Problem: PartialAnswer, Sendable, Hashable {
+        package var type = "about:blank"
+        package let title: String
+        package let status: Int
+        /// One sentence for a person that says what to do.
+        package let detail: String
+        /// Stable word for programs.
+        package let code: String
+        /// Byte offset in the query where it went wrong.
+        package var position: Int?
+        /// The place in the body that is not as it is described: a JSON pointer (RFC 6901), empty for the whole
+        /// body.
+        package var pointer: String?
+        /// The parameter of the query that is not as it is described.
+        package var parameter: String?
+        package var current: OperationSummary?
+    }
+}
+
 /// An error of the operator API: an RFC 9457 problem with a stable `code`.
 struct Problem: Error, Sendable {
     let status: HTTPResponse.Status
@@ -131,8 +153,11 @@ struct Problem: Error, Sendable {
     let code: String
     /// One sentence for a person, with what to do.
     let detail: String
-    /// Further members.
-    var members: [JSONValue.Member] = []
+    /// See ``Answers/Problem``.
+    var position: Int?
+    var pointer: String?
+    var parameter: String?
+    var current: Answers.OperationSummary?
     /// Further header fields.
     var fields: HTTPFields = [:]
 
@@ -141,15 +166,11 @@ struct Problem: Error, Sendable {
         var fields = OperatorHeaders.added(to: fields)
         fields[.contentType] = "application/problem+json"
         fields[.cacheControl] = "no-store"
-        let body: JSONValue = .object(
-            [
-                .init("type", .string("about:blank")),
-                .init("title", .string(status.reasonPhrase)),
-                .init("status", .number(JSONNumber(Int64(status.code)))),
-                .init("detail", .string(detail)),
-                .init("code", .string(code)),
-            ] + members)
-        return Response(status: status, headerFields: fields, body: Array(body.text.utf8))
+        let body = Answers.Problem(
+            title: status.reasonPhrase, status: status.code, detail: detail, code: code,
+            position: position, pointer: pointer, parameter: parameter, current: current)
+        return Response(
+            status: status, headerFields: fields, body: Array(JSONValue(answer: body).text.utf8))
     }
 
     /// 400.
@@ -160,14 +181,14 @@ struct Problem: Error, Sendable {
     /// 400 for a place in the body.
     static func invalid(_ detail: String, pointer: String) -> Problem {
         var problem = Problem.invalid(detail)
-        problem.members = [.init("pointer", .string(pointer))]
+        problem.pointer = pointer
         return problem
     }
 
     /// 400 for a parameter of the query.
     static func invalid(_ detail: String, parameter: String) -> Problem {
         var problem = Problem.invalid(detail)
-        problem.members = [.init("parameter", .string(parameter))]
+        problem.parameter = parameter
         return problem
     }
 

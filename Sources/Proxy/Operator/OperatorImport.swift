@@ -12,7 +12,7 @@ extension OperatorAPI {
         if changes == nil, history == nil {
             throw .invalid("Say changes, history or both; each is a list.")
         }
-        var report = ImportReport()
+        var report = Answers.ImportResult()
         for (index, change) in (changes ?? []).enumerated() {
             do throws(Problem) {
                 report.note(try await Self.submit(try Self.write(change), to: tenant.store), index)
@@ -21,7 +21,7 @@ extension OperatorAPI {
             }
         }
         try await importHistory(history ?? [], into: tenant.store, &report)
-        return .json(report.json)
+        return .json(report)
     }
 
     /// Submits a change, except for an update whose values are in the store already.
@@ -91,7 +91,7 @@ extension OperatorAPI {
     /// Imports entries, the latest first. An entry that cannot be read is reported, and the others are
     /// imported.
     func importHistory(
-        _ list: [JSONValue], into store: Store, _ report: inout ImportReport
+        _ list: [JSONValue], into store: Store, _ report: inout Answers.ImportResult
     ) async throws(Problem) {
         if list.isEmpty { return }
         var entries: [ImportedEntry] = []
@@ -158,18 +158,41 @@ extension OperatorAPI {
     }
 }
 
-/// The result of an import request.
-struct ImportReport {
+extension Answers {
+    /// What became of the elements of an import.
+    package struct ImportResult: Codable, Sendable, Hashable {
+        package fileprivate(set) var written = 0
+        /// Inserts of items that are here already, updates that say what is here.
+        package fileprivate(set) var present = 0
+        /// Changes of items that are not here, or not any more.
+        package fileprivate(set) var missing = 0
+        package fileprivate(set) var historyAdded = 0
+        /// Entries that are here already.
+        package fileprivate(set) var historyPresent = 0
+        package fileprivate(set) var refused = 0
+        /// Why elements were refused.
+        package fileprivate(set) var problems: [ImportProblem] = []
+
+        /// The result of nothing.
+        package init() {}
+    }
+
+    /// Why an element was refused.
+    package struct ImportProblem: Codable, Sendable, Hashable {
+        /// The list of the request.
+        package let list: ImportList
+        /// The element's place in its list, from 0.
+        package let index: Int
+        package let detail: String
+    }
+
     /// A list of the request.
-    enum List: String { case changes, history }
+    package enum ImportList: String, Codable, Sendable, Hashable, CaseIterable {
+        case changes, history
+    }
+}
 
-    private var written = 0
-    private var present = 0
-    private var missing = 0
-    private var historyAdded = 0
-    private var historyPresent = 0
-    private var problems: [JSONValue] = []
-
+extension Answers.ImportResult {
     /// Counts a change.
     /// - Parameter outcome: nil if its values were in the store already.
     mutating func note(_ outcome: WriteOutcome?, _ index: Int) {
@@ -203,22 +226,24 @@ struct ImportReport {
         }
     }
 
+    /// Adds the result of a request for the elements from `start`.
+    package mutating func add(_ result: Self, from start: Int) {
+        written += result.written
+        present += result.present
+        missing += result.missing
+        historyAdded += result.historyAdded
+        historyPresent += result.historyPresent
+        refused += result.refused
+        problems += result.problems.map {
+            .init(list: $0.list, index: $0.index + start, detail: $0.detail)
+        }
+    }
+
     /// Records an element that cannot be imported, with the reason.
-    mutating func refuse(_ list: List, _ index: Int, _ detail: String) {
-        problems.append(
-            .members(
-                ("list", .string(list.rawValue)), ("index", .number(index)),
-                ("detail", .string(detail))))
+    mutating func refuse(_ list: Answers.ImportList, _ index: Int, _ detail: String) {
+        refused += 1
+        problems.append(.init(list: list, index: index, detail: detail))
     }
 
     private static let notAllowed = "Its table is not one of those that are allowed."
-
-    /// The body of the answer.
-    var json: JSONValue {
-        .members(
-            ("written", .number(written)), ("present", .number(present)),
-            ("missing", .number(missing)), ("historyAdded", .number(historyAdded)),
-            ("historyPresent", .number(historyPresent)), ("refused", .number(problems.count)),
-            ("problems", .array(problems)))
-    }
 }

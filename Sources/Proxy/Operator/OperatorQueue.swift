@@ -21,7 +21,7 @@ extension OperatorAPI {
             try await tenant.store.operations(
                 filter, sorted: order, after: after, skip: skip, limit: limit)
         }
-        return .json(.page(page) { .operation($0) })
+        return .json(Answers.Page(page) { Answers.OperationSummary($0) })
     }
 
     /// `GET /operations/groups`: counts the operations that have a reason, by cause.
@@ -32,7 +32,7 @@ extension OperatorAPI {
         let groups = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operationGroups(filter, limit: limit)
         }
-        return .json(.page(groups) { .group($0) })
+        return .json(Answers.Page(groups) { Answers.OperationGroup($0) })
     }
 
     private static func filter(_ call: OperatorCall) throws(Problem) -> OperationFilter {
@@ -74,7 +74,7 @@ extension OperatorAPI {
             try await tenant.store.operation(call.parameter("id"))
         }
         guard let detail else { throw .notFound("There is no such operation.") }
-        return .json(.operation(detail))
+        return .json(Answers.OperationDetail(detail))
     }
 
     /// `POST /operations/{id}/retry`: lets an operation be tried again now.
@@ -123,12 +123,12 @@ extension OperatorAPI {
             let part = try await mappingErrors { () throws(StoreError) in
                 try await tenant.store.bulkPart(action, filter, after: after, limit: limit)
             }
-            return .json(.bulk(part))
+            return .json(Answers.BulkResult(part))
         }
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.bulk(action, filter, dryRun: dryRun)
         }
-        return .json(.bulk(outcome, dryRun: dryRun))
+        return .json(Answers.BulkResult(outcome, dryRun: dryRun))
     }
 
     /// The operations that a body selects by `filter`, or by `all` without a filter: what is done to all
@@ -184,7 +184,7 @@ extension OperatorAPI {
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.conflicts(after: after, limit: limit)
         }
-        return .json(.page(page) { .conflict($0) })
+        return .json(Answers.Page(page) { Answers.ConflictDetail($0) })
     }
 
     /// `GET /conflicts/{id}`: one conflict.
@@ -194,7 +194,7 @@ extension OperatorAPI {
             try await tenant.store.conflict(call.parameter("id"))
         }
         guard let detail else { throw .notFound("There is no such open conflict.") }
-        return .json(.conflict(detail))
+        return .json(Answers.ConflictDetail(detail))
     }
 
     /// `POST /conflicts/{id}/resolve`: decides a conflict.

@@ -6,8 +6,7 @@ import TablesProtocol
 extension OperatorAPI {
     /// `GET /access`: lists the capability addresses.
     func accessList() -> Response {
-        let all = capabilities.all
-        return .json(.page(all.map { .access($0) }, next: nil, total: all.count))
+        .json(Answers.Page(capabilities.all.map { Answers.Access($0) }))
     }
 
     /// `POST /access`: makes a capability address for a client.
@@ -32,10 +31,9 @@ extension OperatorAPI {
             let called = call.request.head.authority ?? ""
             let host = rules.addresses?.clientsAuthority(called) ?? called
             return .json(
-                .members(
-                    ("name", .string(capability.name)),
-                    ("url", .string("http://\(host)/c/\(secret)")),
-                    ("madeAt", .time(capability.madeAt))), status: .created,
+                Answers.AccessAdded(
+                    name: capability.name, url: "http://\(host)/c/\(secret)",
+                    madeAt: capability.madeAt), status: .created,
                 location: call.location("access/\(PercentCoding.encode(name))"))
         }
     }
@@ -55,11 +53,11 @@ extension OperatorAPI {
     /// `GET /sessions`: lists the browsers that are signed in.
     func sessionList(_ call: OperatorCall) -> Response {
         let caller = access.caller(call.request)
-        let all = access.sessions
         return .json(
-            .page(
-                all.map { .session($0, isCurrent: caller == .session($0)) }, next: nil,
-                total: all.count))
+            Answers.Page(
+                access.sessions.map {
+                    Answers.DashboardSession($0, isCurrent: caller == .session($0))
+                }))
     }
 
     /// `DELETE /sessions/{id}`: signs a browser out.
@@ -72,38 +70,20 @@ extension OperatorAPI {
     }
 }
 
-extension JSONValue {
-    /// One capability address, without its secret, which is kept nowhere.
-    static func access(_ entry: Capabilities.Entry) -> JSONValue {
-        .members(
-            ("name", .string(entry.capability.name)), ("madeAt", .time(entry.capability.madeAt)),
-            ("lastUsedAt", .time(entry.lastUsedAt)))
-    }
-
-    /// One session of the dashboard.
-    static func session(_ session: OperatorAccess.Session, isCurrent: Bool) -> JSONValue {
-        .members(
-            ("id", .string(session.id)), ("browser", .string(session.browser)),
-            ("startedAt", .time(session.startedAt)), ("expiresAt", .time(session.expiresAt)),
-            ("isCurrent", .bool(isCurrent)))
-    }
-}
-
 // Sign-in of the dashboard.
 extension OperatorAPI {
     /// `GET /session`: says who the caller is.
     func session(_ call: OperatorCall) throws(Problem) -> Response {
-        let kind: String
+        let kind: Answers.Session.Kind
         let expiresAt: Instant?
         switch access.caller(call.request) {
-        case .token: (kind, expiresAt) = ("bearer", nil)
-        case .session(let session): (kind, expiresAt) = ("session", session.expiresAt)
+        case .token: (kind, expiresAt) = (.bearer, nil)
+        case .session(let session): (kind, expiresAt) = (.session, session.expiresAt)
         case nil: throw Self.signInRequired("Sign in first.")
         }
         return .json(
-            .members(
-                ("kind", .string(kind)), ("expiresAt", .time(expiresAt)),
-                ("identities", .array(tenants.identities.map { .string($0) }))))
+            Answers.Session(
+                kind: kind, expiresAt: expiresAt, identities: tenants.identities))
     }
 
     /// `POST /session`: exchanges a one-time link for a session.
@@ -117,8 +97,7 @@ extension OperatorAPI {
                 "This link was used or is too old; make a new one with `understudy open`.")
         }
         var response = Response.json(
-            .members(
-                ("session", .string(session.value)), ("expiresAt", .time(session.expiresAt))),
+            Answers.SignedIn(session: session.value, expiresAt: session.expiresAt),
             status: .created, location: call.location("session"))
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=\(session.cookie); Path=/; HttpOnly; "
@@ -148,9 +127,7 @@ extension OperatorAPI {
         let called = call.request.head.authority ?? ""
         let host = rules.addresses?.dashboardAuthority(called) ?? called
         return .json(
-            .members(
-                ("url", .string(Self.link(link.value, host: host))),
-                ("expiresAt", .time(link.expiresAt))),
+            Answers.Link(url: Self.link(link.value, host: host), expiresAt: link.expiresAt),
             // The page that the link opens; its secret is in the body alone.
             status: .created, location: "/-/")
     }

@@ -15,22 +15,16 @@ extension OperatorAPI {
         let current = await tenant.engine.runs().first { $0.state == .running }
         let all = await warnings + status.warnings
         return .json(
-            .members(
-                ("identity", .string(tenant.identity)), ("version", .string(Version.text)),
-                ("startedAt", .time(startedAt)), ("addresses", .addresses(rules.addresses)),
-                ("backend", .backend(status.backend)),
-                ("mode", .mode(status.mode)), ("queue", .queue(status.queue)),
-                ("ledger", .ledger(status.ledger)),
-                (
-                    "tables",
-                    .array(status.tables.map { .table($0, identity: tenant.identity) })
-                ),
-                ("wantedTables", .array(wantedTables.map { .string($0.text) })),
-                ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
-                ("currentRun", current.map { .run($0, identity: tenant.identity) } ?? .null),
-                ("warnings", .array(all.map { .string($0) })),
-                ("rejectedRequests", .number(rejections.total)),
-                ("identities", .array(tenants.identities.map { .string($0) }))))
+            Answers.Status(
+                identity: tenant.identity, version: Version.text, startedAt: startedAt,
+                addresses: rules.addresses.map { .init($0) }, backend: .init(status.backend),
+                mode: .init(status.mode), queue: .init(status.queue),
+                ledger: .init(status.ledger),
+                tables: status.tables.map { .init($0, identity: tenant.identity) },
+                wantedTables: wantedTables.map(\.text), lastSync: status.lastSync,
+                nextSync: status.nextSync,
+                currentRun: current.map { .init($0, identity: tenant.identity) }, warnings: all,
+                rejectedRequests: rejections.total, identities: tenants.identities))
     }
 
     /// The tables that clients of any identity have read, and that no sync has pulled.
@@ -61,18 +55,17 @@ extension OperatorAPI {
             await tenant.engine.setMode(mode)
             await tenant.refreshBackendStatus()
         }
-        return .json(.mode(mode))
+        return .json(Answers.Mode(mode))
     }
 
     /// `GET /rejections`: counts the requests that the guard refused, by reason.
     func rejectionList() -> Response {
-        let all = rejections.all
-        return .json(.page(all.map { .rejection($0) }, next: nil, total: all.count))
+        .json(Answers.Page(rejections.all.map { Answers.Rejection($0) }))
     }
 
     /// `GET /settings`: the settings of sync.
     func settings(_ call: OperatorCall) async throws(Problem) -> Response {
-        .json(.settings(await (try await tenant(call)).engine.settings))
+        .json(Answers.Settings(await (try await tenant(call)).engine.settings))
     }
 
     /// `PATCH /settings`: changes the settings of sync.
@@ -81,10 +74,10 @@ extension OperatorAPI {
         guard call.query["identity"] == nil else {
             let tenant = try await tenant(call)
             try await tenant.engine.update(patch.applied(to:))
-            return .json(.settings(await tenant.engine.settings))
+            return .json(Answers.Settings(await tenant.engine.settings))
         }
         try await tenants.updateAll(patch.applied(to:))
-        return .json(.settings(await tenants.anonymous.engine.settings))
+        return .json(Answers.Settings(await tenants.anonymous.engine.settings))
     }
 
     /// `GET /samples`: the samples of each minute.
@@ -104,7 +97,7 @@ extension OperatorAPI {
         let samples = try await mappingErrors { () throws(StoreError) in
             try await tenant.engine.samples(since: since, stepSeconds: step)
         }
-        return .json(.page(samples.map { .sample($0) }, next: nil, total: samples.count))
+        return .json(Answers.Page(samples.map { Answers.Sample($0) }))
     }
 
     /// `GET /history`: lists the history.
@@ -115,7 +108,8 @@ extension OperatorAPI {
             try await tenant.store.history(
                 containing: call.query["q"], after: after, limit: limit)
         }
-        return .json(.page(page) { .history($0, identity: tenant.identity) })
+        return .json(
+            Answers.Page(page) { Answers.HistoryEntry($0, identity: tenant.identity) })
     }
 
     /// Undoes the latest decision about each of some operations.
@@ -125,7 +119,7 @@ extension OperatorAPI {
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.undoDecisions(ids)
         }
-        return .json(.bulk(outcome, dryRun: false))
+        return .json(Answers.BulkResult(outcome))
     }
 
     /// `POST /history/{id}/undo`: undoes one entry.
@@ -243,20 +237,13 @@ extension OperatorAPI {
         _ checks: [(name: String, failure: String?)], details: [(name: String, text: String)] = []
     ) -> Response {
         let isOK = checks.allSatisfy { $0.failure == nil }
-        let list =
-            checks.map { check in
-                JSONValue.members(
-                    ("name", .string(check.name)), ("ok", .bool(check.failure == nil)),
-                    ("detail", .string(check.failure ?? "ok")))
-            }
-            + details.map { detail in
-                JSONValue.members(
-                    ("name", .string(detail.name)), ("ok", .bool(true)),
-                    ("detail", .string(detail.text)))
-            }
-        return .json(
-            .members(("status", .string(isOK ? "ok" : "failing")), ("checks", .array(list))),
-            status: isOK ? .ok : .serviceUnavailable)
+        let health = Answers.Health(
+            status: isOK ? .ok : .failing,
+            checks: checks.map { check in
+                .init(
+                    name: check.name, ok: check.failure == nil, detail: check.failure ?? "ok")
+            } + details.map { .init(name: $0.name, ok: true, detail: $0.text) })
+        return .json(health, status: isOK ? .ok : .serviceUnavailable)
     }
 
     /// `GET /-/metrics`: the metrics as a text for Prometheus.

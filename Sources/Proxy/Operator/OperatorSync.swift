@@ -56,9 +56,8 @@ extension OperatorAPI {
         switch outcome {
         case .purged(let items, let discarded, let entry):
             return .json(
-                .members(
-                    ("table", .string(table.text)), ("purged", .number(items)),
-                    ("discarded", .number(discarded)), ("historyId", .number(entry))))
+                Answers.PurgeResult(
+                    table: table.text, purged: items, discarded: discarded, historyId: entry))
         case .refusedPending(let count):
             throw Problem(
                 status: .conflict, code: "operations-open",
@@ -82,7 +81,7 @@ extension OperatorAPI {
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.runs(after: after, limit: limit)
         }
-        return .json(.page(page) { .run($0, identity: tenant.identity) })
+        return .json(Answers.Page(page) { Answers.Run($0, identity: tenant.identity) })
     }
 
     /// `GET /runs/{id}`: one run.
@@ -91,7 +90,7 @@ extension OperatorAPI {
         guard let run = await tenant.engine.run(call.parameter("id")) else {
             throw .notFound("There is no such run.")
         }
-        return .json(.run(run, identity: tenant.identity))
+        return .json(Answers.Run(run, identity: tenant.identity))
     }
 
     /// `POST /runs/{id}/cancel`: stops a run after the request in flight.
@@ -108,7 +107,7 @@ extension OperatorAPI {
         guard let run = await tenant.engine.result(of: id, timeout: wait) else {
             throw .unavailable("The run is not known any more.")
         }
-        let body = JSONValue.run(run, identity: tenant.identity)
+        let body = Answers.Run(run, identity: tenant.identity)
         if run.state != .running { return .json(body) }
         return .json(body, status: .accepted, location: call.location("runs/\(run.id)"))
     }
@@ -132,9 +131,7 @@ extension OperatorAPI {
                 ?? PullQuery()
         } catch {
             var problem = Problem.invalid(error.description, code: "invalid-query")
-            problem.members = [
-                .init("position", .number(error.position)), .init("pointer", .string("/query")),
-            ]
+            (problem.position, problem.pointer) = (error.position, "/query")
             throw problem
         }
     }
@@ -158,7 +155,7 @@ extension OperatorAPI {
 
     private static func noFilter(_ sentence: String) -> Problem {
         var problem = Problem.invalid(sentence, code: "invalid-query")
-        problem.members = [.init("pointer", .string("/query"))]
+        problem.pointer = "/query"
         return problem
     }
 }

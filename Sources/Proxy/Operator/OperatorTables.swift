@@ -12,9 +12,7 @@ extension OperatorAPI {
             try await tenant.store.tables()
         }
         return .json(
-            .page(
-                tables.map { .table($0, identity: tenant.identity) }, next: nil, total: tables.count
-            ))
+            Answers.Page(tables.map { Answers.TableStatus($0, identity: tenant.identity) }))
     }
 
     /// Changes a table's policies: in the store of `?identity=`, or without it in all stores.
@@ -35,7 +33,7 @@ extension OperatorAPI {
             }
             if left > 0 { throw .storesLeft(left, of: tenants.identities.count) }
         }
-        return .json(.table(changed, identity: named))
+        return .json(Answers.TableStatus(changed, identity: named))
     }
 
     /// Removes a table from the store of an identity.
@@ -46,9 +44,7 @@ extension OperatorAPI {
         switch await tenant.engine.remove(table, force: force) {
         case .removed(let items, let discarded):
             return .json(
-                .members(
-                    ("table", .string(table.text)), ("removed", .number(items)),
-                    ("discarded", .number(discarded))))
+                Answers.RemoveResult(table: table.text, removed: items, discarded: discarded))
         case .refusedPending(let count):
             throw Problem(
                 status: .conflict, code: "operations-open",
@@ -77,7 +73,8 @@ extension OperatorAPI {
         // A page of no rows has no next one: it would be the same.
         let hasNext = page.hasMore && !page.items.isEmpty
         let next = hasNext ? String(query.skip + page.items.count) : nil
-        return .json(.page(rows, next: next, total: page.count ?? rows.count))
+        return .json(
+            Answers.Page(items: rows, next: next, total: page.count ?? rows.count))
     }
 
     /// The rows of the backend that are set aside, since they cannot be stored.
@@ -89,13 +86,7 @@ extension OperatorAPI {
             try await tenant.store.setAsideRows(of: table, after: call.query["after"], limit: limit)
         }
         guard let page else { throw .notFound("There is no table \(table) here yet.") }
-        return .json(
-            .page(page) { row in
-                .members(
-                    ("id", .text(row.id)), ("reason", .string(row.reason)),
-                    ("text", .string(row.text)), ("since", .time(row.since)),
-                    ("seenAt", .time(row.seenAt)))
-            })
+        return .json(Answers.Page(page) { Answers.SetAsideRow($0) })
     }
 
     private static func query(_ call: OperatorCall) throws(Problem) -> TableQuery {
@@ -122,7 +113,7 @@ extension OperatorAPI {
 
     private static func invalidQuery(_ error: ODataError) -> Problem {
         var problem = Problem.invalid(error.description, code: "invalid-query")
-        problem.members = [.init("position", .number(error.position))]
+        problem.position = error.position
         return problem
     }
 
@@ -196,7 +187,9 @@ extension OperatorAPI {
 
     /// One row. Columns of the user's with the names of system columns come beside the item, so that no
     /// name is in it twice.
-    private static func row(_ item: Item, _ operation: OperationSummary?) -> JSONValue {
+    private static func row(
+        _ item: Item, _ operation: OperationSummary?
+    ) -> Answers.TableItem {
         var members: [JSONValue.Member] = [.init("id", .string(item.id.text))]
         var own: [JSONValue.Member] = []
         for column in item.columns.all {
@@ -211,11 +204,10 @@ extension OperatorAPI {
             .init("createdAt", .time(item.createdAt)), .init("updatedAt", .time(item.updatedAt)),
             .init("version", .string(item.version)), .init("deleted", .bool(item.deleted)),
         ]
-        return .members(
-            ("item", .object(members)), ("ownColumns", own.isEmpty ? .null : .object(own)),
-            ("state", .string(state(operation).rawValue)),
-            ("operationState", .text(operation?.state.rawValue)),
-            ("operationId", .text(operation?.id)), ("reason", .text(operation?.reason)))
+        return Answers.TableItem(
+            item: .init(.object(members)), ownColumns: own.isEmpty ? nil : .init(.object(own)),
+            state: state(operation), operationState: operation?.state, operationId: operation?.id,
+            reason: operation?.reason)
     }
 
     private static func state(_ operation: OperationSummary?) -> ItemState {
@@ -243,9 +235,9 @@ extension OperatorAPI {
         case .started(let id):
             // The list of tables shows how far it is.
             return .json(
-                .members(("id", .number(Int(id)))), status: .accepted,
+                Answers.IndexStarted(id: id), status: .accepted,
                 location: call.location("tables"))
-        case .present(let id): return .json(.members(("id", .number(Int(id)))))
+        case .present(let id): return .json(Answers.IndexStarted(id: id))
         case .busy:
             throw Problem(
                 status: .conflict, code: "index-busy",
@@ -298,13 +290,6 @@ extension OperatorAPI {
             try await tenant.store.serverRows(of: table, after: call.query["after"], limit: limit)
         }
         guard let page else { throw .notFound("There is no table \(table) here yet.") }
-        return .json(
-            .page(page) { row in
-                .members(
-                    ("id", .string(row.id.text)), ("createdAt", .text(row.createdAt)),
-                    ("updatedAt", .text(row.updatedAt)), ("version", .text(row.version)),
-                    ("deleted", .bool(row.deleted)), ("deletedSince", .bool(row.deletedSince)),
-                    ("columns", .object(row.columns.all.map { .init($0.name, $0.value.value) })))
-            })
+        return .json(Answers.Page(page) { Answers.ServerRow($0) })
     }
 }

@@ -291,12 +291,12 @@ extension TenantRegistry {
         let state: State
 
         /// The state in the operator API and in the metrics.
-        var word: String {
+        var word: Answers.KnownIdentity.State {
             switch state {
-            case .open: "open"
-            case .closed: "closed"
-            case .unexamined: "unexamined"
-            case .failed: "failed"
+            case .open: .open
+            case .closed: .closed
+            case .unexamined: .unexamined
+            case .failed: .failed
             }
         }
     }

@@ -15,61 +15,55 @@ struct Access: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Revoke.self], defaultSubcommand: List.self)
 
     /// `understudy access list`.
-    struct List: AsyncParsableCommand {
+    struct List: ListCommand {
         static let configuration = CommandConfiguration(
             abstract: "The addresses that there are.",
             discussion: "JSON: {items: [{name, madeAt, lastUsedAt}], next, total}.")
+        static let needsServer = true
+        static let nothing = "No client has an address of its own: understudy access add NAME"
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.withOperator { try await $0.get("/access") }
-            options.show(answer) { answer in
-                let items = answer["items"]?.array ?? []
-                if items.isEmpty {
-                    return ["No client has an address of its own: understudy access add NAME"]
-                }
-                return items.map { item in
-                    "\(item["name"]?.string ?? "")  made \(item["madeAt"]?.string ?? "")  "
-                        + "last used \(item["lastUsedAt"]?.string ?? "not since the start")"
-                }
-            }
+        var path: String { "/access" }
+
+        func lines(of one: Answers.Access) -> [String] {
+            let used = one.lastUsedAt?.text ?? "not since the start"
+            return ["\(one.name)  made \(one.madeAt.text)  last used \(used)"]
         }
     }
 
     /// `understudy access add`.
-    struct Add: AsyncParsableCommand {
+    struct Add: AskingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an address. It is shown this once.",
             discussion: "JSON: {name, url, madeAt}.")
+        static let needsServer = true
 
         @Argument(help: "What to call the client, such as phone.")
         var name: String
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let name = JSONValue.object([.init("name", .string(name))])
-            let answer = try await options.withOperator { try await $0.post("/access", [], name) }
-            options.show(answer) { [$0["url"]?.string ?? ""] }
+        func ask(_ client: OperatorClient) async throws -> Answers.AccessAdded {
+            try await client.post("/access", [], .members(("name", .string(name))))
         }
+
+        func lines(_ made: Answers.AccessAdded) -> [String] { [made.url] }
     }
 
     /// `understudy access revoke`.
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: RemoveCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an address useless, at once.", discussion: "JSON: {}.")
+        static let needsServer = true
 
         @Argument(help: "The name that the address was given.")
         var name: String
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let path = "/access/\(PercentCoding.encode(name))"
-            try await options.withOperator { try await $0.delete(path) }
-            options.show(.object([])) { _ in ["\(name) is revoked."] }
-        }
+        var path: String { "/access/\(PercentCoding.encode(name))" }
+        var done: String { "\(name) is revoked." }
     }
 }
 
@@ -80,44 +74,40 @@ struct Sessions: AsyncParsableCommand {
         subcommands: [List.self, Revoke.self], defaultSubcommand: List.self)
 
     /// `understudy sessions list`.
-    struct List: AsyncParsableCommand {
+    struct List: ListCommand {
         static let configuration = CommandConfiguration(
             abstract: "Who is signed in.",
             discussion: """
                 JSON: {items: [{id, browser, startedAt, expiresAt, isCurrent}], next, total}.
                 """)
+        static let needsServer = true
+        static let nothing = "No browser is signed in."
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.withOperator { try await $0.get("/sessions") }
-            options.show(answer) { answer in
-                let items = answer["items"]?.array ?? []
-                if items.isEmpty { return ["No browser is signed in."] }
-                return items.map { item in
-                    "\(item["id"]?.string ?? "")  since \(item["startedAt"]?.string ?? "")  "
-                        + "until \(item["expiresAt"]?.string ?? "")  "
-                        + (item["browser"]?.string ?? "")
-                }
-            }
+        var path: String { "/sessions" }
+
+        func lines(of one: Answers.DashboardSession) -> [String] {
+            [
+                "\(one.id)  since \(one.startedAt.text)  until \(one.expiresAt.text)  "
+                    + one.browser
+            ]
         }
     }
 
     /// `understudy sessions revoke`.
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: RemoveCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sign a browser out.", discussion: "JSON: {}.")
+        static let needsServer = true
 
         @Argument(help: "The session, as `understudy sessions` names it.")
         var id: String
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let path = "/sessions/\(PercentCoding.encode(id))"
-            try await options.withOperator { try await $0.delete(path) }
-            options.show(.object([])) { _ in ["\(id) is signed out."] }
-        }
+        var path: String { "/sessions/\(PercentCoding.encode(id))" }
+        var done: String { "\(id) is signed out." }
     }
 }
 
@@ -133,12 +123,10 @@ struct Open: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let link = try await options.withOperator { try await $0.post("/links") }
-        options.show(link) { [$0["url"]?.string ?? ""] }
-        guard !printOnly, !options.json, Browser.hasDisplay, let url = link["url"]?.string else {
-            return
-        }
-        if !Browser.open(SignInPage(try options.folder(), url: url)) {
+        let link: Answers.Link = try await options.withOperator { try await $0.post("/links") }
+        options.show(link) { [$0.url] }
+        guard !printOnly, !options.json, Browser.hasDisplay else { return }
+        if !Browser.open(SignInPage(try options.folder(), url: link.url)) {
             ThisProcess.say("No browser could be opened; use the link above.")
         }
     }

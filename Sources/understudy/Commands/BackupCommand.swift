@@ -24,13 +24,19 @@ struct BackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let path else {
-            let made = try await options.withOperator { try await $0.post("/backups") }
-            return options.show(made, TerminalText.backup)
+            let made: Answers.BackupMade = try await options.withOperator {
+                try await $0.post("/backups")
+            }
+            return options.show(made) { TerminalText.backup($0.path, $0.stores) }
         }
-        let entries = try Self.make(of: try options.folder(), at: path)
-        let answer = JSONValue.members(
-            ("path", .string(path)), ("stores", .array(entries.map(Backup.json))))
-        options.show(answer, TerminalText.backup)
+        let copy = Copy(path: path, stores: try Self.make(of: try options.folder(), at: path))
+        options.show(copy) { TerminalText.backup($0.path, $0.stores) }
+    }
+
+    /// A backup in a folder that was named.
+    private struct Copy: Encodable {
+        let path: String
+        let stores: [Backup.Entry]
     }
 
     // Blocks, which does no harm: nothing else runs in this process.
@@ -42,20 +48,25 @@ struct BackupCommand: AsyncParsableCommand {
 }
 
 /// `understudy backups`.
-struct Backups: AsyncParsableCommand {
+struct Backups: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "The backups that were made by themselves, and when the next one is due.",
         discussion: """
             The latest comes first. JSON: {items: [{path, at}], next, total, folder, everySeconds, \
             keep, failure, nextAt}.
             """)
+    static let needsServer = true
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let list = try await options.withOperator { try await $0.get("/backups") }
-        options.show(list, TerminalText.backups)
-        if list["failure"]?.string != nil { throw ExitStatus.error }
+    func ask(_ client: OperatorClient) async throws -> Answers.BackupPage {
+        try await client.get("/backups")
+    }
+
+    func lines(_ list: Answers.BackupPage) -> [String] { TerminalText.backups(list) }
+
+    func end(_ list: Answers.BackupPage) throws {
+        if list.failure != nil { throw ExitStatus.error }
     }
 }
 
@@ -106,16 +117,23 @@ struct Restore: AsyncParsableCommand {
             }
             aside = try backup.restore(entries, to: folder)
         }
-        let answer = JSONValue.members(
-            ("path", .string(folder.path)), ("backup", .string(backup.path)),
-            ("stores", .array(entries.map(Backup.json))), ("keptAside", .text(aside)))
-        options.show(answer) { answer in
-            TerminalText.backup(answer)
+        let restored = Restored(
+            path: folder.path, backup: backup.path, stores: entries, keptAside: aside)
+        options.show(restored) { restored in
+            TerminalText.backup(restored.path, restored.stores)
                 + (aside.map { ["What was there before is in \($0)."] } ?? [])
                 + (dryRun
                     ? ["The backup can be restored as it is listed here; nothing was changed."]
                     : [])
         }
+    }
+
+    /// What was restored.
+    private struct Restored: Encodable {
+        let path: String
+        let backup: String
+        let stores: [Backup.Entry]
+        let keptAside: String?
     }
 
     /// The backup that is named by its folder or by a date.

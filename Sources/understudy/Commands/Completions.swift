@@ -5,21 +5,24 @@ import TablesProtocol
 // What a shell offers for values. Names come from the running Understudy; without one nothing is offered.
 extension CompletionKind {
     /// The names of the tables.
-    static var tables: CompletionKind { names(of: "/tables", "name") }
+    static var tables: CompletionKind { names(of: "/tables", \Answers.TableStatus.name) }
 
     /// The ids of the open operations.
-    static var operations: CompletionKind { names(of: "/operations", "id") }
+    static var operations: CompletionKind { names(of: "/operations", \Answers.OperationSummary.id) }
 
     /// The ids of the conflicts.
-    static var conflicts: CompletionKind { names(of: "/conflicts", "id") }
+    static var conflicts: CompletionKind { names(of: "/conflicts", \Answers.ConflictDetail.id) }
 
-    private static func names(of path: String, _ member: String) -> CompletionKind {
+    private static func names<Element: Answers.Part>(
+        of path: String, _ name: any KeyPath<Element, String> & Sendable
+    ) -> CompletionKind {
         .custom { (words: [String], _: Int, prefix: String) async -> [String] in
             guard let options = try? ClientOptions.parse(CompletionPlaces.options(in: words)),
-                let list = try? await options.withOperator({ try await $0.get(path) })
+                let list: Answers.Page<Element> = try? await options.withOperator({
+                    try await $0.get(path)
+                })
             else { return [] }
-            return (list["items"]?.array ?? []).compactMap { $0[member]?.string }
-                .filter { $0.hasPrefix(prefix) }
+            return list.items.map { $0[keyPath: name] }.filter { $0.hasPrefix(prefix) }
         }
     }
 }

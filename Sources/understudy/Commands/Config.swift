@@ -91,21 +91,23 @@ struct SettingsCommand: AsyncParsableCommand {
 }
 
 /// `understudy settings show`.
-struct SettingsShow: AsyncParsableCommand {
+struct SettingsShow: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show them.",
         discussion: "JSON: as GET /-/api/v1/settings in /-/openapi.json.")
+    static let needsServer = true
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let settings = try await options.withOperator { try await $0.get("/settings") }
-        options.show(settings, TerminalText.members)
+    func ask(_ client: OperatorClient) async throws -> Answers.Settings {
+        try await client.get("/settings")
     }
+
+    func lines(_ settings: Answers.Settings) -> [String] { TerminalText.members(settings) }
 }
 
 /// `understudy settings set NAME=VALUE…`.
-struct SettingsSet: AsyncParsableCommand {
+struct SettingsSet: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change some, such as intervalSeconds=60.",
         discussion: """
@@ -113,18 +115,23 @@ struct SettingsSet: AsyncParsableCommand {
             that there is not is an error, which says the nearest, and nothing is changed. JSON: all \
             settings.
             """)
+    static let needsServer = true
 
     @Argument(help: "The settings with their new values.")
     var settings: [String]
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let members = try settings.map { try JSONValue.Member(assignment: $0) }
-        let result = try await options.withOperator { client in
-            try await client.patch("/settings", .object(members))
-        }
-        options.show(result, TerminalText.members)
+    private var members: [JSONValue.Member] {
+        get throws { try settings.map { try JSONValue.Member(assignment: $0) } }
     }
+
+    func prepare() throws { _ = try members }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.Settings {
+        try await client.patch("/settings", .object(members))
+    }
+
+    func lines(_ settings: Answers.Settings) -> [String] { TerminalText.members(settings) }
 }
 
 extension JSONValue.Member {
@@ -140,10 +147,11 @@ extension JSONValue.Member {
 }
 
 /// `understudy offline`.
-struct Offline: AsyncParsableCommand {
+struct Offline: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send nothing to the backend until told otherwise.",
         discussion: "JSON: {mode, until}.")
+    static let needsServer = true
 
     @Option(
         name: .customLong("for"),
@@ -152,27 +160,28 @@ struct Offline: AsyncParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
+    func ask(_ client: OperatorClient) async throws -> Answers.Mode {
         var body: [JSONValue.Member] = [.init("mode", .string("offline"))]
         if let seconds { body.append(.init("forSeconds", .number(seconds))) }
-        let request = JSONValue.object(body)
-        let mode = try await options.withOperator { try await $0.post("/mode", [], request) }
-        options.show(mode) { mode in
-            ["Offline" + (mode["until"]?.string.map { " until \($0)." } ?? ".")]
-        }
+        return try await client.post("/mode", [], .object(body))
+    }
+
+    func lines(_ mode: Answers.Mode) -> [String] {
+        ["Offline" + (mode.until.map { " until \($0.text)." } ?? ".")]
     }
 }
 
 /// `understudy online`.
-struct Online: AsyncParsableCommand {
+struct Online: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk to the backend again.", discussion: "JSON: {mode, until}.")
+    static let needsServer = true
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let body = JSONValue.members(("mode", .string("online")))
-        let mode = try await options.withOperator { try await $0.post("/mode", [], body) }
-        options.show(mode) { _ in ["Online."] }
+    func ask(_ client: OperatorClient) async throws -> Answers.Mode {
+        try await client.post("/mode", [], .members(("mode", .string("online"))))
     }
+
+    func lines(_ mode: Answers.Mode) -> [String] { ["Online."] }
 }

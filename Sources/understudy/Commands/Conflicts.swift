@@ -11,27 +11,25 @@ struct Conflicts: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     /// `conflicts list`.
-    struct List: AsyncParsableCommand {
+    struct List: ListCommand {
         static let configuration = CommandConfiguration(
             abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
+        static let nothing = "No conflicts."
+        static let hintsAtUsers = true
 
         @OptionGroup var page: PageOptions
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let (list, users) = try await options.withOperatorOrStore { [options, page] client in
-                (
-                    try await client.get("/conflicts", page.query),
-                    try await UserStores.read(client, options)
-                )
-            }
-            options.show(list, TerminalText.conflicts)
-            if let hint = users?.hint { options.tell(hint) }
+        var path: String { "/conflicts" }
+        var query: [(String, String?)] { page.query }
+
+        func lines(of conflict: Answers.ConflictDetail) -> [String] {
+            TerminalText.conflict(conflict)
         }
     }
 
     /// `conflicts show ID`.
-    struct Show: AsyncParsableCommand {
+    struct Show: AskingCommand {
         static let configuration = CommandConfiguration(
             abstract: "One conflict, field by field.",
             discussion: "JSON: {id, table, itemId, revision, base, mine, server, fields, …}.")
@@ -40,16 +38,17 @@ struct Conflicts: AsyncParsableCommand {
         var id: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let conflict = try await options.withOperatorOrStore { client in
-                try await client.get("/conflicts/\(PercentCoding.encode(id))")
-            }
-            options.show(conflict, TerminalText.conflict)
+        func ask(_ client: OperatorClient) async throws -> Answers.ConflictDetail {
+            try await client.get("/conflicts/\(PercentCoding.encode(id))")
+        }
+
+        func lines(_ conflict: Answers.ConflictDetail) -> [String] {
+            TerminalText.conflict(conflict)
         }
     }
 
     /// `conflicts resolve ID CHOICE`.
-    struct Resolve: AsyncParsableCommand {
+    struct Resolve: AskingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Decide a conflict.",
             discussion: "JSON: {operation}, what is left to send; null when nothing is.")
@@ -64,32 +63,34 @@ struct Conflicts: AsyncParsableCommand {
         var item: String?
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            var edited: JSONValue?
-            if let item {
+        private var edited: JSONValue? {
+            get throws(StartProblem) {
                 do {
-                    edited = try JSONValue(parsing: item)
+                    return try item.map { try JSONValue(parsing: $0) }
                 } catch {
                     throw StartProblem("--item cannot be read: \(error)")
                 }
             }
-            let result = try await options.withOperatorOrStore { [edited] client in
-                let path = "/conflicts/\(PercentCoding.encode(id))"
-                let conflict = try await client.get(path)
-                var body: [JSONValue.Member] = [
-                    .init("revision", conflict["revision"] ?? .null),
-                    .init("choice", .string(choice)),
-                ]
-                if let edited { body.append(.init("item", edited)) }
-                return try await client.post("\(path)/resolve", [], .object(body))
-            }
-            options.show(result, TerminalText.action)
         }
+
+        func prepare() throws { _ = try edited }
+
+        func ask(_ client: OperatorClient) async throws -> Answers.ActionResult {
+            let path = "/conflicts/\(PercentCoding.encode(id))"
+            let conflict: Answers.ConflictDetail = try await client.get(path)
+            var body: [JSONValue.Member] = [
+                .init("revision", .number(conflict.revision)), .init("choice", .string(choice)),
+            ]
+            if let edited = try edited { body.append(.init("item", edited)) }
+            return try await client.post("\(path)/resolve", [], .object(body))
+        }
+
+        func lines(_ result: Answers.ActionResult) -> [String] { TerminalText.action(result) }
     }
 }
 
 /// `understudy conflicts resolve-all CHOICE`.
-struct ConflictsResolveAll: AsyncParsableCommand {
+struct ConflictsResolveAll: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve-all", abstract: "Decide all conflicts that match in the same way.",
         discussion: """
@@ -115,20 +116,15 @@ struct ConflictsResolveAll: AsyncParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let result = try await options.withOperatorOrStore { client in
-            let planned = try await client.post("/conflicts/resolve", [], request(dryRun: true))
-            if dryRun { return planned }
-            let count = planned["matched"]?.integer ?? 0
+    func ask(_ client: OperatorClient) async throws -> Answers.BulkResult {
+        try await client.bulk("/conflicts/resolve", dryRun: dryRun, request) { count in
             let conflicts = count == 1 ? "1 conflict gets" : "\(count) conflicts get"
-            // Operations that come after the plan were not confirmed.
-            if count == 0 { return JSONValue.nothingMatched }
             try confirmation.confirm("\(conflicts) the decision \(choice)")
-            return try await client.post("/conflicts/resolve", [], request(dryRun: false))
         }
-        options.show(result) {
-            TerminalText.bulk($0, "decided", left: "the choice does not apply to them")
-        }
+    }
+
+    func lines(_ result: Answers.BulkResult) -> [String] {
+        TerminalText.bulk(result, "decided", left: "the choice does not apply to them")
     }
 
     private func request(dryRun: Bool) -> JSONValue {

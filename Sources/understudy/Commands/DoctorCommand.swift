@@ -28,9 +28,12 @@ struct DoctorCommand: AsyncParsableCommand {
         if let backend { flags[Settings.backend.name] = [backend] }
         if allowPlainHttp { flags[Settings.allowPlainHTTP.name] = ["yes"] }
         let findings = try await Self.findings(options, flags)
-        let report = JSONValue.members(("findings", .array(findings.map(\.json))))
-        options.show(report, TerminalText.findings)
+        options.show(Report(findings: findings)) { TerminalText.findings($0.findings) }
         if findings.contains(where: { $0.state == .problem }) { throw ExitStatus.error }
+    }
+
+    private struct Report: Encodable {
+        let findings: [Finding]
     }
 
     /// The findings for the options.

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPMessage
 import Program
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// `understudy export`.
@@ -49,7 +50,7 @@ struct Export: AsyncParsableCommand {
         let identity = options.identity ?? Identity.anonymousKey
         let (counts, hint) = try await options.withOperatorOrStore { client in
             // An unknown identity is an error before the first line.
-            _ = try await client.get("/status")
+            let _: Answers.Status = try await client.get("/status")
             var exporter = Exporter(
                 client: client, file: file, parts: parts, isQuiet: options.quiet)
             let counts = try await exporter.run(identity)
@@ -75,7 +76,7 @@ struct Export: AsyncParsableCommand {
         _ client: OperatorClient, _ options: ClientOptions, _ parts: [Part]
     ) async -> String? {
         guard options.identity == nil, parts.contains(.queue) else { return nil }
-        let stores: JSONValue
+        let stores: Answers.Page<Answers.KnownIdentity>
         do {
             stores = try await client.forAll.get("/identities")
         } catch {
@@ -91,13 +92,10 @@ struct Export: AsyncParsableCommand {
 
     /// The stores of users with open operations, or of unknown content.
     /// - Parameter identities: the answer to `GET /identities`, which has all stores in one page.
-    static func otherQueues(in identities: JSONValue) -> [String] {
-        (identities["items"]?.array ?? []).compactMap { store in
-            guard let key = store["identity"]?.string, key != Identity.anonymousKey,
-                store["openOperations"]?.integer != 0
-            else { return nil }
-            return key
-        }
+    static func otherQueues(in identities: Answers.Page<Answers.KnownIdentity>) -> [String] {
+        identities.items.filter {
+            $0.identity != Identity.anonymousKey && $0.openOperations != 0
+        }.map(\.identity)
     }
 }
 
@@ -149,28 +147,26 @@ struct Exporter {
     /// Writes the rows of each table in the order of their ids. Each page begins after the last id, so that
     /// rows which are added or deleted meanwhile move no other row.
     private mutating func rows() async throws {
-        for table in try await client.get("/tables")["items"]?.array ?? [] {
-            guard let name = table["name"]?.string else { continue }
+        for table in try await tables() {
+            let name = table.name
             var query: [(String, String?)] = [
                 ("top", String(Proxy.Limits.pageRowsMax)), ("orderby", "id"),
             ]
             var last: String?
             repeat {
-                let page = try await client.get(
+                let page: Answers.Page<Answers.TableItem> = try await client.get(
                     "/tables/\(PercentCoding.encode(name))/items",
-                    query + [("filter", last.map { "id gt \(Self.literal($0, of: table))" })])
-                let rows = page["items"]?.array ?? []
-                for row in rows {
+                    query + [("filter", last.map { "id gt \(Self.literal($0, table.idKind))" })])
+                for row in page.items {
                     try write([
                         ("type", .string("item")), ("table", .string(name)),
-                        ("item", row["item"] ?? .null),
-                        ("ownColumns", row["ownColumns"] ?? .null),
-                        ("state", row["state"] ?? .null),
+                        ("item", row.item.json), ("ownColumns", row.ownColumns?.json ?? .null),
+                        ("state", .string(row.state.rawValue)),
                     ])
                     counts.items += 1
                 }
                 bar.draw("rows of \(name)", done: counts.items, total: nil)
-                last = page["next"] == .null ? nil : rows.last?["item"]?["id"]?.string
+                last = page.next == nil ? nil : page.items.last?.item.json["id"]?.string
                 query = query.filter { $0.0 != "filter" }
             } while last != nil
         }
@@ -178,31 +174,35 @@ struct Exporter {
 
     /// Writes the backend's rows of each table, without the changes that wait here.
     private mutating func serverRows() async throws {
-        for table in try await client.get("/tables")["items"]?.array ?? [] {
-            guard let name = table["name"]?.string else { continue }
+        for table in try await tables() {
             var last: String?
             repeat {
-                let page = try await client.get(
-                    "/tables/\(PercentCoding.encode(name))/server-rows",
+                let page: Answers.Page<JSONValue> = try await client.get(
+                    "/tables/\(PercentCoding.encode(table.name))/server-rows",
                     [("limit", String(Proxy.Limits.pageElementsMax)), ("after", last)])
-                for row in page["items"]?.array ?? [] {
-                    guard case .object(let members) = row else { continue }
+                for row in page.items {
                     try write(
                         [
-                            ("type", .string("server")), ("table", .string(name)),
-                            ("idKind", table["idKind"] ?? .null),
-                        ] + members.map { ($0.name, $0.value) })
+                            ("type", .string("server")), ("table", .string(table.name)),
+                            ("idKind", .string(table.idKind.rawValue)),
+                        ], and: row)
                     counts.serverRows += 1
                 }
-                bar.draw("the backend's rows of \(name)", done: counts.serverRows, total: nil)
-                last = page["next"]?.string
+                bar.draw(
+                    "the backend's rows of \(table.name)", done: counts.serverRows, total: nil)
+                last = page.next
             } while last != nil
         }
     }
 
+    private func tables() async throws -> [Answers.TableStatus] {
+        let page: Answers.Page<Answers.TableStatus> = try await client.get("/tables")
+        return page.items
+    }
+
     /// An id in a filter. Quotes are doubled byte by byte: one with a combining mark is another character.
-    static func literal(_ id: String, of table: JSONValue) -> String {
-        if table["idKind"]?.string == IDKind.integer.rawValue { return id }
+    static func literal(_ id: String, _ kind: IDKind) -> String {
+        if kind == .integer { return id }
         let quote = UInt8(ascii: "'")
         var bytes = [quote]
         for byte in id.utf8 {
@@ -215,30 +215,30 @@ struct Exporter {
 
     private mutating func queue() async throws {
         var ids: [String] = []
-        try await client.all("/operations") { operation in
-            if let id = operation["id"]?.string { ids.append(id) }
+        try await client.all("/operations") { (one: Answers.OperationSummary) in
+            ids.append(one.id)
         }
         for id in ids {
-            let detail = try await client.get("/operations/\(PercentCoding.encode(id))")
-            guard case .object(let members) = detail else { continue }
-            try write([("type", .string("operation"))] + members.map { ($0.name, $0.value) })
+            try write(
+                [("type", .string("operation"))],
+                and: try await client.get("/operations/\(PercentCoding.encode(id))"))
             counts.operations += 1
             bar.draw("operations", done: counts.operations, total: ids.count)
         }
     }
 
     private mutating func history() async throws {
-        var lines: [[(String, JSONValue)]] = []
-        try await client.all("/history") { entry in
-            guard case .object(let members) = entry else { return }
-            lines.append([("type", .string("history"))] + members.map { ($0.name, $0.value) })
-        }
-        for line in lines { try write(line) }
-        counts.history = lines.count
+        var entries: [JSONValue] = []
+        try await client.all("/history") { entries.append($0) }
+        for entry in entries { try write([("type", .string("history"))], and: entry) }
+        counts.history = entries.count
     }
 
-    private func write(_ members: [(String, JSONValue)]) throws {
-        let line = JSONValue.object(members.map { .init($0.0, $0.1) }).text
+    /// Writes a line with these members and those of an answer.
+    private func write(_ members: [(String, JSONValue)], and answer: JSONValue? = nil) throws {
+        var all = members.map { JSONValue.Member($0.0, $0.1) }
+        if case .object(let more)? = answer { all += more }
+        let line = JSONValue.object(all).text
         guard let file else { return ThisProcess.print(json: line) }
         do {
             try file.print(line)

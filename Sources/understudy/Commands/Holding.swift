@@ -1,52 +1,43 @@
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// What keeps queued operations from being sent.
 enum Holding {
     /// Asks what holds the queue of the client's identity; nil if the next push sends it.
     static func read(_ client: OperatorClient) async throws(StartProblem) -> String? {
-        guard client.isRunning else { return reason(isRunning: false) }
-        let status = try await client.get("/status")
-        let settings = try await client.get("/settings")
-        let runs = try await client.get("/runs", [("limit", "2")])["items"]?.array ?? []
+        guard client.isRunning else { return "No Understudy runs." }
+        let runs: Answers.Page<Answers.Run> = try await client.get("/runs", [("limit", "2")])
         return reason(
-            isRunning: true, status: status, settings: settings,
-            lastRun: runs.first { $0["state"]?.string != "running" })
+            status: try await client.get("/status"), settings: try await client.get("/settings"),
+            lastRun: runs.items.first { $0.state != .running })
     }
 
     /// The sentence on what holds a queue; nil if nothing does.
-    /// - Parameters:
-    ///   - status: the answer to `GET /status`.
-    ///   - settings: the answer to `GET /settings`.
-    ///   - lastRun: the latest run that has ended.
+    /// - Parameter lastRun: the latest run that has ended.
     static func reason(
-        isRunning: Bool, status: JSONValue = .null, settings: JSONValue = .null,
-        lastRun: JSONValue? = nil
+        status: Answers.Status, settings: Answers.Settings, lastRun: Answers.Run?
     ) -> String? {
-        guard isRunning else { return "No Understudy runs." }
-        if status["mode"]?["mode"]?.string == "offline" {
+        if status.mode.mode == .offline {
             return "Offline mode is on; `understudy online` ends it."
         }
-        let backend = status["backend"]
-        let reason = backend?["reason"]?.string ?? ""
-        let isAsked = backend?["isAsked"]?.bool == true
-        if isAsked, let state = backend?["state"]?.string, state != "online" {
-            return "The backend is \(state): \(reason)"
+        let backend = status.backend
+        if backend.isAsked, backend.state != .online {
+            return "The backend is \(backend.state.rawValue): \(backend.reason)"
         }
         if isManual(settings) {
             return "A write starts no push (sync = manual); `understudy sync` sends them."
         }
-        if lastRun?["state"]?.string == "failed", let failure = lastRun?["reason"]?.string {
+        if lastRun?.state == .failed, let failure = lastRun?.reason {
             return "The last run failed: \(failure)"
         }
         // Of a backend that answers, the reason says more only where a table is missing.
-        return isAsked && reason != answers ? reason : nil
+        return backend.isAsked && backend.reason != answers ? backend.reason : nil
     }
 
     /// Whether a write starts no push.
-    static func isManual(_ settings: JSONValue) -> Bool {
-        guard let triggers = settings["triggers"]?.array else { return false }
-        return !triggers.contains { $0.string == "afterWrites" }
+    static func isManual(_ settings: Answers.Settings) -> Bool {
+        !settings.triggers.contains(.afterWrites)
     }
 
     /// The reason of a backend about which there is nothing to say.

@@ -52,18 +52,15 @@ struct Import: AsyncParsableCommand {
             return importer.result
         }
         options.show(result, TerminalText.imported)
-        if result["refused"]?.integer ?? 0 > 0 { throw ExitStatus.error }
+        if result.refused > 0 { throw ExitStatus.error }
     }
 }
 
 /// Sends the parts of an export, in requests of bounded size.
 private struct Importer {
     let client: OperatorClient
-    private static let names = [
-        "written", "present", "missing", "historyAdded", "historyPresent", "refused",
-    ]
-    private var counts: [String: Int64] = [:]
-    private var problems: [JSONValue] = []
+    /// The result of all requests so far.
+    private(set) var result = Answers.ImportResult()
 
     init(client: OperatorClient) { self.client = client }
 
@@ -76,18 +73,11 @@ private struct Importer {
             let batch = Array(rest.prefix(Self.batch(rest)))
             let done = elements.count - rest.count
             rest = rest.dropFirst(batch.count)
-            let result = try await client.post("/import", [], .members((name, .array(batch))))
-            for name in Self.names { counts[name, default: 0] += result[name]?.integer ?? 0 }
-            problems += (result["problems"]?.array ?? []).map { Self.moved($0, by: done) }
+            result.add(
+                try await client.post("/import", [], .members((name, .array(batch)))),
+                from: done)
             bar.draw(name, done: elements.count - rest.count, total: elements.count)
         }
-    }
-
-    /// The result of all requests so far.
-    var result: JSONValue {
-        .object(
-            Self.names.map { .init($0, .number(counts[$0] ?? 0)) }
-                + [.init("problems", .array(problems))])
     }
 
     /// How many elements fit in one request; at least one.
@@ -98,14 +88,6 @@ private struct Importer {
             return bytes <= Limits.importRequestBytes
         }
         return max(fitting.count, 1)
-    }
-
-    /// A problem with its index in the whole list.
-    private static func moved(_ problem: JSONValue, by count: Int) -> JSONValue {
-        .members(
-            ("list", problem["list"] ?? .null),
-            ("index", .number((problem["index"]?.integer ?? 0) + Int64(count))),
-            ("detail", problem["detail"] ?? .null))
     }
 }
 

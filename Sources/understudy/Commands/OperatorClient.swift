@@ -45,36 +45,32 @@ struct OperatorClient: Sendable {
     }
 
     /// The answer to a GET below `/-/api/v1`.
-    func get(_ path: String, _ query: [(String, String?)] = []) async throws(StartProblem)
-        -> JSONValue
-    {
-        try await send(.get, path, query, nil)
-    }
+    func get<Answer: Decodable>(
+        _ path: String, _ query: [(String, String?)] = []
+    ) async throws(StartProblem) -> Answer { try await send(.get, path, query, nil) }
 
     /// The answer to a POST.
-    func post(
+    func post<Answer: Decodable>(
         _ path: String, _ query: [(String, String?)] = [], _ body: JSONValue = .object([])
-    ) async throws(StartProblem) -> JSONValue {
-        try await send(.post, path, query, body)
-    }
+    ) async throws(StartProblem) -> Answer { try await send(.post, path, query, body) }
 
     /// The answer to a PATCH.
-    func patch(_ path: String, _ body: JSONValue) async throws(StartProblem) -> JSONValue {
-        try await send(.patch, path, [], body)
-    }
+    func patch<Answer: Decodable>(
+        _ path: String, _ body: JSONValue
+    ) async throws(StartProblem) -> Answer { try await send(.patch, path, [], body) }
 
     /// Reads a list page by page.
     /// - Parameter each: called with one element after the other.
-    func all(
+    func all<Element: Answers.Part>(
         _ path: String, _ query: [(String, String?)] = [],
-        _ each: (JSONValue) async throws(StartProblem) -> Void
+        _ each: (Element) async throws(StartProblem) -> Void
     ) async throws(StartProblem) {
         var after: String?
         repeat {
-            let page = try await get(
+            let page: Answers.Page<Element> = try await get(
                 path, query + [("limit", String(Proxy.Limits.pageElementsMax)), ("after", after)])
-            for element in page["items"]?.array ?? [] { try await each(element) }
-            after = page["next"]?.string
+            for element in page.items { try await each(element) }
+            after = page.next
         } while after != nil
     }
 
@@ -85,37 +81,42 @@ struct OperatorClient: Sendable {
     }
 
     /// Sends a DELETE.
-    func delete(_ path: String) async throws(StartProblem) {
-        _ = try await send(.delete, path, [], nil)
+    func delete(_ path: String) async throws(StartProblem) -> Answers.Nothing {
+        try await send(.delete, path, [], nil)
     }
 
-    private func send(
+    private func send<Answer: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
         _ body: JSONValue?
-    ) async throws(StartProblem) -> JSONValue {
+    ) async throws(StartProblem) -> Answer {
         let pairs = (query + [("identity", identity)]).compactMap { name, value in
             value.map { "\(name)=\(PercentCoding.encode($0))" }
         }
         let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
         let response = try await answer(method, target, body)
-        if response.head.status == .noContent { return .object([]) }
+        let isEmpty = response.head.status == .noContent
         let value = Result { () throws(JSONError) in
-            try JSONValue(
-                parsing: response.bytes ?? [], maxDepth: TablesProtocol.Limits.envelopeDepth)
+            try isEmpty
+                ? .object([])
+                : JSONValue(
+                    parsing: response.bytes ?? [], maxDepth: TablesProtocol.Limits.envelopeDepth)
         }
         guard (200..<300).contains(response.head.status.code) else {
-            let value = try? value.get()
-            let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
+            let problem = try? value.map { try? Answers.Problem(answer: $0) }.get()
             // `settings set` names the members as the API does.
-            let place =
-                path == "/settings"
-                ? nil : value?["pointer"]?.string ?? value?["parameter"]?.string
+            let place = path == "/settings" ? nil : problem?.pointer ?? problem?.parameter
             throw StartProblem(
-                Self.naming(option: place, in: detail),
+                Self.naming(
+                    option: place,
+                    in: problem?.detail ?? "It answered \(response.head.status)."),
                 response.head.status == .badRequest ? .usage : .error)
         }
         do {
-            return try value.get()
+            return try Answer(answer: value.get())
+        } catch let problem as AnswerProblem {
+            throw StartProblem(
+                "The answer to \(path) cannot be read: \(problem.sentence) If the running Understudy "
+                    + "is of another version, restart it.", .error)
         } catch {
             throw StartProblem("The answer to \(path) cannot be read. \(error)", .error)
         }
@@ -312,9 +313,9 @@ struct ClientOptions: ParsableArguments {
     }
 
     /// Prints an answer as JSON, or as the lines of `words`.
-    func show(_ answer: JSONValue, _ words: (JSONValue) -> [String]) {
+    func show<Answer: Encodable>(_ answer: Answer, _ words: (Answer) -> [String]) {
         if json {
-            ThisProcess.print(json: answer.text)
+            ThisProcess.print(json: JSONValue(answer: answer).text)
         } else if !quiet {
             for line in words(answer) { ThisProcess.print(line) }
         }

@@ -18,48 +18,55 @@ struct Queue: AsyncParsableCommand {
 
     /// What keeps operations or groups from being sent, if one of them is queued.
     static func held(
-        _ items: [JSONValue], _ client: OperatorClient
+        _ states: [OperationState], _ client: OperatorClient
     ) async throws(StartProblem) -> String? {
-        guard items.contains(where: { $0["state"]?.string == "queued" }) else { return nil }
-        return try await Holding.read(client)
+        states.contains(.queued) ? try await Holding.read(client) : nil
     }
 
     /// Does something with an operation as it is now.
     static func act(
         _ verb: String, _ id: String, _ client: OperatorClient
-    ) async throws -> JSONValue {
+    ) async throws -> Answers.ActionResult {
         let path = "/operations/\(PercentCoding.encode(id))"
-        let revision = try await client.get(path)["summary"]?["revision"] ?? .null
-        return try await client.post("\(path)/\(verb)", [], .members(("revision", revision)))
+        let operation: Answers.OperationDetail = try await client.get(path)
+        return try await client.post(
+            "\(path)/\(verb)", [], .members(("revision", .number(operation.summary.revision))))
     }
 }
 
+/// An answer, with what keeps its queued operations from being sent, which only its lines say.
+struct Held<Answer: Encodable & Sendable>: Encodable, Sendable {
+    let answer: Answer
+    let held: String?
+
+    func encode(to encoder: any Encoder) throws { try answer.encode(to: encoder) }
+}
+
 /// `understudy queue list`.
-struct QueueList: AsyncParsableCommand {
+struct QueueList: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List operations, in the order in which they are sent.",
         discussion: "JSON: {items: [operation], next, total}.")
+    static let hintsAtUsers = true
 
     @OptionGroup var selection: QueueSelection
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let query = page.query + selection.query
-        let (list, held, users) = try await options.withOperatorOrStore { [options] client in
-            let list = try await client.get("/operations", query)
-            return (
-                list, try await Queue.held(list["items"]?.array ?? [], client),
-                try await UserStores.read(client, options)
-            )
-        }
-        options.show(list) { TerminalText.operations($0, held: held) }
-        if let hint = users?.hint { options.tell(hint) }
+    func ask(_ client: OperatorClient) async throws -> Held<Answers.Page<Answers.OperationSummary>>
+    {
+        let list: Answers.Page<Answers.OperationSummary> = try await client.get(
+            "/operations", page.query + selection.query)
+        return Held(answer: list, held: try await Queue.held(list.items.map(\.state), client))
+    }
+
+    func lines(_ found: Held<Answers.Page<Answers.OperationSummary>>) -> [String] {
+        TerminalText.operations(found.answer, held: found.held)
     }
 }
 
 /// `understudy queue groups`.
-struct QueueGroups: AsyncParsableCommand {
+struct QueueGroups: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups", abstract: "Count operations by state, status and cause.",
         discussion: """
@@ -70,67 +77,87 @@ struct QueueGroups: AsyncParsableCommand {
             firstTriedAt, lastTriedAt}], next, total, held}; for those without a reason, all but \
             state and count are null.
             """)
+    static let hintsAtUsers = true
 
     @OptionGroup var selection: QueueSelection
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let (list, users) = try await options.withOperatorOrStore { [options] client in
-            let answer = try await client.get(
-                "/operations/groups",
-                selection.query + [("limit", String(Proxy.Limits.pageElementsMax))])
-            let groups = Self.adding(try await countsByState(client), to: answer)
-            let held = try await Queue.held(groups["items"]?.array ?? [], client)
-            return (
-                Self.adding(held: held, to: groups), try await UserStores.read(client, options)
-            )
-        }
-        options.show(list, TerminalText.groups)
-        if let hint = users?.hint { options.tell(hint) }
+    func ask(_ client: OperatorClient) async throws -> Groups {
+        let answer: Answers.Page<Answers.OperationGroup> = try await client.get(
+            "/operations/groups",
+            selection.query + [("limit", String(Proxy.Limits.pageElementsMax))])
+        var groups = Groups(answer)
+        groups.add(try await countsByState(client))
+        groups.held = try await Queue.held(groups.items.map(\.state), client)
+        return groups
     }
 
+    func lines(_ groups: Groups) -> [String] { TerminalText.groups(groups) }
+
     /// How many operations match in each state; nothing where a reason selects them.
-    private func countsByState(_ client: OperatorClient) async throws -> [(String, Int64)] {
+    private func countsByState(
+        _ client: OperatorClient
+    ) async throws -> [(state: OperationState, count: Int)] {
         if selection.reason != nil { return [] }
-        var counts: [(String, Int64)] = []
+        var counts: [(OperationState, Int)] = []
         for state in selection.states {
             var one = selection
             one.state = state
-            let page = try await client.get("/operations", one.query + [("limit", "1")])
-            counts.append((state, page["total"]?.integer ?? 0))
+            let page: Answers.Page<Answers.OperationSummary> = try await client.get(
+                "/operations", one.query + [("limit", "1")])
+            // The server refuses a word that is no state.
+            if let state = OperationState(rawValue: state) { counts.append((state, page.total)) }
         }
         return counts
     }
 
-    /// The groups with what keeps queued operations from being sent.
-    private static func adding(held: String?, to groups: JSONValue) -> JSONValue {
-        guard case .object(let members) = groups else { return groups }
-        return .object(members + [.init("held", .text(held))])
-    }
-
-    /// The groups, and for each state those of its operations that have no reason.
-    static func adding(_ counts: [(String, Int64)], to groups: JSONValue) -> JSONValue {
-        var items = groups["items"]?.array ?? []
-        // A list that was cut does not say how many have a reason.
-        guard groups["total"]?.integer ?? 0 < Proxy.Limits.pageElementsMax else { return groups }
-        for (state, count) in counts {
-            let withReason = items.filter { $0["state"]?.string == state }
-                .reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
-            if count > withReason {
-                items.append(
-                    .members(
-                        ("state", .string(state)), ("status", .null), ("reason", .null),
-                        ("count", .number(count - withReason)), ("since", .null),
-                        ("firstTriedAt", .null), ("lastTriedAt", .null)))
-            }
+    /// The groups of the server, and for each state those of its operations that have no reason.
+    struct Groups: Encodable, Sendable {
+        /// Operations with one state and one reason, or without a reason.
+        struct Group: Encodable, Sendable {
+            let state: OperationState
+            var status: Int?
+            var reason: String?
+            let count: Int
+            var since: Instant?
+            var firstTriedAt: Instant?
+            var lastTriedAt: Instant?
         }
-        return .members(
-            ("items", .array(items)), ("next", .null), ("total", .number(items.count)))
+
+        private(set) var items: [Group]
+        private(set) var next: String?
+        private(set) var total: Int
+        /// What keeps queued operations from being sent.
+        var held: String?
+
+        init(_ page: Answers.Page<Answers.OperationGroup>) {
+            items = page.items.map { group in
+                Group(
+                    state: group.state, status: group.status, reason: group.reason,
+                    count: group.count, since: group.since, firstTriedAt: group.firstTriedAt,
+                    lastTriedAt: group.lastTriedAt)
+            }
+            (next, total) = (page.next, page.total)
+        }
+
+        /// Adds the operations that have no reason.
+        /// - Parameter counts: how many operations there are in each state.
+        mutating func add(_ counts: [(state: OperationState, count: Int)]) {
+            // A list that was cut does not say how many have a reason.
+            guard total < Proxy.Limits.pageElementsMax else { return }
+            for (state, count) in counts {
+                let withReason = items.filter { $0.state == state }.reduce(0) { $0 + $1.count }
+                if count > withReason {
+                    items.append(Group(state: state, count: count - withReason))
+                }
+            }
+            (next, total) = (nil, items.count)
+        }
     }
 }
 
 /// `understudy queue show ID`.
-struct QueueShow: AsyncParsableCommand {
+struct QueueShow: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One operation with all its attempts.",
         discussion: "JSON: {summary, payload, base, mine, server, headers, attempts}.")
@@ -139,17 +166,20 @@ struct QueueShow: AsyncParsableCommand {
     var id: String
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let (detail, held) = try await options.withOperatorOrStore { client in
-            let detail = try await client.get("/operations/\(PercentCoding.encode(id))")
-            return (detail, try await Queue.held([detail["summary"] ?? .null], client))
-        }
-        options.show(detail) { TerminalText.detail($0, held: held) }
+    func ask(_ client: OperatorClient) async throws -> Held<Answers.OperationDetail> {
+        let detail: Answers.OperationDetail = try await client.get(
+            "/operations/\(PercentCoding.encode(id))")
+        return Held(
+            answer: detail, held: try await Queue.held([detail.summary.state], client))
+    }
+
+    func lines(_ found: Held<Answers.OperationDetail>) -> [String] {
+        TerminalText.detail(found.answer, held: found.held)
     }
 }
 
 /// `understudy queue edit ID COLUMN=VALUE…`.
-struct QueueEdit: AsyncParsableCommand {
+struct QueueEdit: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change what an operation sends, and the item with it.",
         discussion: """
@@ -171,31 +201,37 @@ struct QueueEdit: AsyncParsableCommand {
 
     /// Throws if a column is the backend's. In generation 1 a row may have columns of its own with such a name.
     static func check(
-        _ members: [JSONValue.Member], of operation: JSONValue
+        _ members: [JSONValue.Member], of payload: JSONValue?
     ) throws(StartProblem) {
         for member in members where ofBackend.contains(member.name) {
-            if member.name != "id", operation["payload"]?[member.name] != nil { continue }
+            if member.name != "id", payload?[member.name] != nil { continue }
             throw StartProblem(
                 "\(member.name) cannot be edited: the backend gives it. Name a column of the row.")
         }
     }
 
-    func run() async throws {
-        let members = try columns.map { try JSONValue.Member(assignment: $0) }
-        let result = try await options.withOperatorOrStore { client in
-            let path = "/operations/\(PercentCoding.encode(id))"
-            let operation = try await client.get(path)
-            try Self.check(members, of: operation)
-            let revision = operation["summary"]?["revision"] ?? .null
-            return try await client.patch(
-                path, .members(("revision", revision), ("columns", .object(members))))
-        }
-        options.show(result, TerminalText.action)
+    private var members: [JSONValue.Member] {
+        get throws { try columns.map { try JSONValue.Member(assignment: $0) } }
     }
+
+    func prepare() throws { _ = try members }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.ActionResult {
+        let members = try members
+        let path = "/operations/\(PercentCoding.encode(id))"
+        let operation: Answers.OperationDetail = try await client.get(path)
+        try Self.check(members, of: operation.payload?.json)
+        return try await client.patch(
+            path,
+            .members(
+                ("revision", .number(operation.summary.revision)), ("columns", .object(members))))
+    }
+
+    func lines(_ result: Answers.ActionResult) -> [String] { TerminalText.action(result) }
 }
 
 /// `understudy queue retry ID`, or `--all`.
-struct QueueRetry: AsyncParsableCommand {
+struct QueueRetry: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Send an operation, or all that match, again now.",
         discussion: "JSON: {operation}; with --all {matched, changed, refused, dryRun}.")
@@ -203,20 +239,18 @@ struct QueueRetry: AsyncParsableCommand {
     @OptionGroup var target: QueueTarget
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let result = try await options.withOperatorOrStore { client in
-            if let id = target.id { return try await Queue.act("retry", id, client) }
-            return try await client.post(
-                "/operations/retry", [], target.selection.request(dryRun: target.dryRun))
-        }
-        options.show(result) {
-            target.all ? TerminalText.bulk($0, "to be sent again") : TerminalText.action($0)
-        }
+    func ask(_ client: OperatorClient) async throws -> OneOrAll {
+        if let id = target.id { return .one(try await Queue.act("retry", id, client)) }
+        return .all(
+            try await client.post(
+                "/operations/retry", [], target.selection.request(dryRun: target.dryRun)))
     }
+
+    func lines(_ result: OneOrAll) -> [String] { result.lines("to be sent again") }
 }
 
 /// `understudy queue discard ID`, or `--all`.
-struct QueueDiscard: AsyncParsableCommand {
+struct QueueDiscard: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard",
         abstract: "Give an operation, or all that match, up.",
@@ -230,28 +264,21 @@ struct QueueDiscard: AsyncParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let result = try await options.withOperatorOrStore { client in
-            if let id = target.id {
-                try confirmation.confirm("The change of operation \(id) is given up")
-                return try await Queue.act("discard", id, client)
-            }
-            let selection = target.selection
-            let planned = try await client.post(
-                "/operations/discard", [], selection.request(dryRun: true))
-            if target.dryRun { return planned }
-            let count = planned["matched"]?.integer ?? 0
-            let changes = count == 1 ? "1 change is" : "\(count) changes are"
-            // Operations that come after the plan were not confirmed.
-            if count == 0 { return JSONValue.nothingMatched }
-            try confirmation.confirm("\(changes) given up")
-            return try await client.post(
-                "/operations/discard", [], selection.request(dryRun: false))
+    func ask(_ client: OperatorClient) async throws -> OneOrAll {
+        if let id = target.id {
+            try confirmation.confirm("The change of operation \(id) is given up")
+            return .one(try await Queue.act("discard", id, client))
         }
-        options.show(result) {
-            target.all ? TerminalText.bulk($0, "given up") : TerminalText.action($0)
-        }
+        return .all(
+            try await client.bulk(
+                "/operations/discard", dryRun: target.dryRun, target.selection.request
+            ) { count in
+                let changes = count == 1 ? "1 change is" : "\(count) changes are"
+                try confirmation.confirm("\(changes) given up")
+            })
     }
+
+    func lines(_ result: OneOrAll) -> [String] { result.lines("given up") }
 }
 
 /// The options that select operations of the queue.
@@ -318,10 +345,47 @@ extension JSONValue {
         return .object([.init("filter", .object(filter))] + all + more)
     }
 
-    /// The answer of an action on all that match, where none did.
-    static let nothingMatched = JSONValue.members(
-        ("matched", .number(0)), ("changed", .number(0)), ("refused", .number(0)),
-        ("dryRun", .bool(false)))
+}
+
+extension OperatorClient {
+    /// Does an action to all that match, after a count that a person confirms.
+    /// - Parameters:
+    ///   - request: makes the body, for a dry run or the action.
+    ///   - confirm: asks about so many; throws for a no.
+    func bulk(
+        _ path: String, dryRun: Bool, _ request: (_ dryRun: Bool) -> JSONValue,
+        confirm: (_ count: Int) throws -> Void
+    ) async throws -> Answers.BulkResult {
+        let planned: Answers.BulkResult = try await post(path, [], request(true))
+        if dryRun { return planned }
+        // Operations that come after the plan were not confirmed.
+        if planned.matched == 0 { return .init(matched: 0, changed: 0, refused: 0, dryRun: false) }
+        try confirm(planned.matched)
+        return try await post(path, [], request(false))
+    }
+}
+
+/// The answer to an action on one operation, or on all that match.
+enum OneOrAll: Encodable, Sendable {
+    case one(Answers.ActionResult)
+    case all(Answers.BulkResult)
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .one(let result): try container.encode(result)
+        case .all(let result): try container.encode(result)
+        }
+    }
+
+    /// The lines of the answer.
+    /// - Parameter done: what was done to those that matched.
+    func lines(_ done: String) -> [String] {
+        switch self {
+        case .one(let result): TerminalText.action(result)
+        case .all(let result): TerminalText.bulk(result, done)
+        }
+    }
 }
 
 /// One operation, or all that match.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// `understudy status`.
@@ -32,7 +33,7 @@ struct Status: AsyncParsableCommand {
             }
             return found
         }
-        options.show(found.json) { _ in
+        options.show(found) { found in
             TerminalText.status(found.status, users: found.users, isManual: found.isManual)
                 + (found.storage.map(TerminalText.storage) ?? [])
         }
@@ -40,55 +41,57 @@ struct Status: AsyncParsableCommand {
             options.tell("No Understudy runs; this is what the store holds.")
             throw ExitStatus.notRunning
         }
-        let isOffline = found.status["mode"]?["mode"]?.string == "offline"
-        if isOffline || found.status["backend"]?["state"]?.string != "online" {
+        let status = found.status
+        if status.mode.mode == .offline || status.backend.state != .online {
             throw ExitStatus.offline
         }
         try Status.throwOpen(
-            conflicts: (found.status["queue"]?["conflict"]?.integer ?? 0)
-                + (found.users?.conflicts ?? 0),
-            quarantined: (found.status["queue"]?["quarantined"]?.integer ?? 0)
-                + (found.users?.quarantined ?? 0))
+            conflicts: status.queue.conflict + (found.users?.conflicts ?? 0),
+            quarantined: status.queue.quarantined + (found.users?.quarantined ?? 0))
     }
 
-    /// What the command shows.
-    private struct Found: Sendable {
-        let status: JSONValue
+    /// What the command shows: the status, with the users and the storage as further members.
+    private struct Found: Encodable, Sendable {
+        let status: Answers.Status
         let users: UserStores?
-        var storage: JSONValue?
+        var storage: Answers.StoredBytes?
         var isManual = false
         let isRunning: Bool
 
-        /// The status with the users and the storage as further members.
-        var json: JSONValue {
-            guard case .object(var members) = status else { return status }
-            if let users { members.append(.init("users", users.json)) }
-            if let storage { members.append(.init("storage", storage)) }
-            return .object(members)
+        private enum CodingKeys: CodingKey { case users, storage }
+
+        func encode(to encoder: any Encoder) throws {
+            try status.encode(to: encoder)
+            var more = encoder.container(keyedBy: CodingKeys.self)
+            if let users { try more.encode(users, forKey: .users) }
+            if let storage { try more.encode(storage, forKey: .storage) }
         }
     }
 
     /// Throws the exit code for open conflicts or quarantined operations.
-    static func throwOpen(conflicts: Int64?, quarantined: Int64?) throws {
-        if conflicts ?? 0 > 0 { throw ExitStatus.conflicts }
-        if quarantined ?? 0 > 0 { throw ExitStatus.quarantined }
+    static func throwOpen(conflicts: Int, quarantined: Int) throws {
+        if conflicts > 0 { throw ExitStatus.conflicts }
+        if quarantined > 0 { throw ExitStatus.quarantined }
     }
 }
 
 /// `understudy rejections`.
-struct Rejections: AsyncParsableCommand {
+struct Rejections: ListCommand {
     static let configuration = CommandConfiguration(
         abstract: "Requests that were refused before they were routed, since the start, and why.",
         discussion: """
             A client that gets nothing but errors is often in this list, with the option that \
             allows it. JSON: {items: [rejection], next, total}.
             """)
+    static let needsServer = true
+    static let nothing = "No request was refused."
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let list = try await options.withOperator { try await $0.get("/rejections") }
-        options.show(list, TerminalText.rejections)
+    var path: String { "/rejections" }
+
+    func lines(of rejection: Answers.Rejection) -> [String] {
+        [TerminalText.members(rejection).joined(separator: "  ")]
     }
 }
 
@@ -115,32 +118,34 @@ struct History: AsyncParsableCommand {
 
     func run() async throws {
         if let undo {
-            let result = try await options.withOperatorOrStore { client in
+            let result: Answers.ActionResult = try await options.withOperatorOrStore { client in
                 try await client.post("/history/\(undo)/undo")
             }
             return options.show(result, TerminalText.action)
         }
         if !undoDecisions.isEmpty {
             let ids = JSONValue.array(undoDecisions.map { .string($0) })
-            let result = try await options.withOperatorOrStore { client in
+            let result: Answers.BulkResult = try await options.withOperatorOrStore { client in
                 try await client.post("/history/undo", [], .members(("operations", ids)))
             }
             let why = "there is no such operation, no decision about it, or something newer"
             options.show(result) { TerminalText.bulk($0, "undone", left: why) }
-            if result["changed"]?.integer == 0, result["refused"]?.integer ?? 0 > 0 {
+            if result.changed == 0, result.refused > 0 {
                 throw StartProblem("No decision was undone: \(why).", .error)
             }
             return
         }
-        let list = try await options.withOperatorOrStore {
+        let list: Answers.Page<Answers.HistoryEntry> = try await options.withOperatorOrStore {
             try await $0.get("/history", page.query)
         }
-        options.show(list, TerminalText.history)
+        options.show(list) {
+            TerminalText.list($0, nothing: "Nothing happened yet.") { [TerminalText.entry($0)] }
+        }
     }
 }
 
 /// `understudy identities`.
-struct Identities: AsyncParsableCommand {
+struct Identities: ListCommand {
     static let configuration = CommandConfiguration(
         abstract: "The users that have a store here, with their queues.",
         discussion: """
@@ -148,11 +153,12 @@ struct Identities: AsyncParsableCommand {
             the start nothing is known yet. JSON: {items: [{identity, state, openOperations, \
             oldestAt, items, bytes}], next, total}.
             """)
+    // There is always the anonymous one.
+    static let nothing = ""
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let list = try await options.withOperatorOrStore { try await $0.get("/identities") }
-        options.show(list, TerminalText.identities)
-    }
+    var path: String { "/identities" }
+
+    func lines(of one: Answers.KnownIdentity) -> [String] { [TerminalText.identity(one)] }
 }

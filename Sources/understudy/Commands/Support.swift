@@ -25,7 +25,7 @@ struct Support: AsyncParsableCommand {
             .init("program", .string("understudy \(Version.text)")),
             .init("at", .string(ThisProcess.now.text)),
             .init(
-                "findings", .array(try await DoctorCommand.findings(options).map(\.json))),
+                "findings", JSONValue(answer: try await DoctorCommand.findings(options))),
             .init("files", .array(Self.files(of: try options.folder()))),
         ]
         let own = RunningSettings(try options.sources()).all
@@ -35,7 +35,7 @@ struct Support: AsyncParsableCommand {
             }
         }
         if !members.contains(where: { $0.name == "settings" }) {
-            members.append(.init("settings", .array(own.map(Self.json))))
+            members.append(.init("settings", JSONValue(answer: own)))
         }
         let folder = try options.folder()
         let text = Redaction(
@@ -51,13 +51,6 @@ struct Support: AsyncParsableCommand {
             throw StartProblem("\(error)", .error)
         }
         options.tell("\(output) is written. Read it before you send it.")
-    }
-
-    private static func json(_ setting: ProcessReport.Setting) -> JSONValue {
-        .members(
-            ("name", .string(setting.name)),
-            ("values", .array(setting.values.map { .string($0) })),
-            ("origins", .array(setting.origins.map { .string($0) })))
     }
 
     /// The largest files of the data folder with their sizes.
@@ -83,23 +76,20 @@ struct Support: AsyncParsableCommand {
 
     /// What the running Understudy says, or the store if none runs.
     private static func state(_ client: OperatorClient) async throws -> [JSONValue.Member] {
-        let process = try await client.forAll.get("/process")
+        let process: JSONValue = try await client.forAll.get("/process")
         // Without a server the settings are those of this command.
-        let running: [JSONValue.Member] =
-            client.isRunning
-            ? ["version", "startedAt", "libraries", "settings", "log"].compactMap { name in
-                process[name].map { .init(name, $0) }
-            } : []
+        var running: [JSONValue.Member] = []
+        if client.isRunning, case .object(let members) = process { running = members }
         let limit = [("limit", String(Limits.bundledEntries))]
-        let operations = try await client.get("/operations", limit + [("state", "all")])
+        let runs: Answers.Page<JSONValue> = try await client.get("/runs", limit)
+        let operations: Answers.Page<JSONValue> = try await client.get(
+            "/operations", limit + [("state", "all")])
         return running + [
             .init("isRunning", .bool(client.isRunning)),
             .init("status", try await client.get("/status")),
             .init("groups", try await client.get("/operations/groups")),
-            .init("runs", try await client.get("/runs", limit)["items"] ?? .null),
-            .init(
-                "operations",
-                .array((operations["items"]?.array ?? []).map { Redaction.operation($0) })),
+            .init("runs", .array(runs.items)),
+            .init("operations", .array(operations.items.map { Redaction.operation($0) })),
             .init(
                 "metrics",
                 .array(

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPMessage
 import Program
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// `understudy sync`.
@@ -25,16 +26,18 @@ struct Sync: AsyncParsableCommand {
         _ options: ClientOptions, _ path: String, _ body: JSONValue = .object([])
     ) async throws {
         let (run, queue, waiting, users) = try await options.withOperator { [options] client in
-            let started = try await client.post(path, [("wait", "0")], body)
+            let started: Answers.Run = try await client.post(path, [("wait", "0")], body)
             let run = try await Self.finished(started, client)
-            let queue = try await client.get("/status")["queue"] ?? .null
-            var waiting = JSONValue.null
+            let status: Answers.Status = try await client.get("/status")
+            var waiting: Answers.Page<Answers.OperationSummary>?
             // One whose answer never came is tried again too.
-            if ["waiting", "unknown"].contains(where: { queue[$0]?.integer ?? 0 > 0 }) {
+            if status.queue.waiting > 0 || status.queue.unknown > 0 {
                 waiting = try await client.get(
                     "/operations", [("state", "waiting,unknown"), ("limit", "1")])
             }
-            return (run, queue, waiting, try await UserStores.read(client, options))
+            return (
+                run, status.queue, waiting?.items.first, try await UserStores.read(client, options)
+            )
         }
         options.show(run) { TerminalText.run($0) + TerminalText.waiting(waiting) }
         if let hint = users?.hint { options.tell(hint) }
@@ -42,44 +45,39 @@ struct Sync: AsyncParsableCommand {
     }
 
     /// Waits for the end of a run.
-    static func finished(_ run: JSONValue, _ client: OperatorClient) async throws -> JSONValue {
+    static func finished(
+        _ run: Answers.Run, _ client: OperatorClient
+    ) async throws -> Answers.Run {
         var run = run
         var bar = ProgressBar()
         defer { bar.end() }
-        while run["state"]?.string == "running", let id = run["id"]?.string {
+        while run.state == .running {
             try await Task.sleep(for: .milliseconds(Program.Limits.runPollMilliseconds))
-            run = try await client.get("/runs/\(PercentCoding.encode(id))")
-            if let progress = run["progress"], progress != .null {
-                bar.draw(
-                    progress["phase"]?.string ?? "sync",
-                    done: Int(progress["done"]?.integer ?? 0),
-                    total: progress["total"]?.integer.map { Int($0) })
+            run = try await client.get("/runs/\(PercentCoding.encode(run.id))")
+            if let progress = run.progress {
+                bar.draw(progress.phase.rawValue, done: progress.done, total: progress.total)
             }
         }
         return run
     }
 
     /// The sentence and exit code of a run that is not complete.
-    private static func problem(_ run: JSONValue, _ end: String) -> StartProblem {
-        let reason = run["reason"]?.string.map { ": \($0)" } ?? "."
-        return StartProblem("The \(run["kind"]?.string ?? "run") \(end)\(reason)", .error)
+    private static func problem(_ run: Answers.Run, _ end: String) -> StartProblem {
+        let reason = run.reason.map { ": \($0)" } ?? "."
+        return StartProblem("The \(run.kind.rawValue) \(end)\(reason)", .error)
     }
 
     /// Throws the exit code of a run; returns for a success.
     /// - Parameter queue: the counts of open operations after the run.
-    static func throwResult(_ run: JSONValue, queue: JSONValue) throws {
-        switch run["state"]?.string {
-        case "offline": throw ExitStatus.offline
-        case "failed": throw problem(run, "failed")
-        case "signIn": throw problem(run, "needs a sign-in")
-        case "cancelled": throw problem(run, "was cancelled")
-        default:
-            try Status.throwOpen(
-                conflicts: queue["conflict"]?.integer,
-                quarantined: queue["quarantined"]?.integer)
-            if run["state"]?.string == "completeWithErrors" {
-                throw problem(run, "ended with errors")
-            }
+    static func throwResult(_ run: Answers.Run, queue: Answers.QueueCounts) throws {
+        switch run.state {
+        case .offline: throw ExitStatus.offline
+        case .failed: throw problem(run, "failed")
+        case .signIn: throw problem(run, "needs a sign-in")
+        case .cancelled: throw problem(run, "was cancelled")
+        case .running, .complete, .completeWithErrors:
+            try Status.throwOpen(conflicts: queue.conflict, quarantined: queue.quarantined)
+            if run.state == .completeWithErrors { throw problem(run, "ended with errors") }
         }
     }
 }
@@ -143,36 +141,43 @@ struct RunsCommand: AsyncParsableCommand {
 }
 
 /// `understudy runs list`.
-struct RunsList: AsyncParsableCommand {
+struct RunsList: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List runs, latest first.",
         discussion: "JSON: {items: [run], next, total}.")
+    static let nothing = "No runs yet."
 
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let list = try await options.withOperatorOrStore { try await $0.get("/runs", page.query) }
-        options.show(list, TerminalText.runs)
+    var path: String { "/runs" }
+    var query: [(String, String?)] { page.query }
+
+    func lines(of run: Answers.Run) -> [String] {
+        let told = TerminalText.run(run)
+        return ["\(run.id)  \(run.startedAt.text)  " + (told.first ?? "")] + told.dropFirst()
     }
 }
 
 /// `understudy runs cancel ID`.
-struct RunsCancel: AsyncParsableCommand {
+struct RunsCancel: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Stop a run after the request that is under way.",
         discussion: "What it has not sent stays in the queue. JSON: the run.")
+    static let needsServer = true
 
     @Argument(help: "Its id.")
     var id: String
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let run = try await options.withOperator { client in
-            try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
-        }
-        options.show(run, TerminalText.run)
-        if let state = run["state"]?.string, state != "running", state != "cancelled" {
+    func ask(_ client: OperatorClient) async throws -> Answers.Run {
+        try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
+    }
+
+    func lines(_ run: Answers.Run) -> [String] { TerminalText.run(run) }
+
+    func end(_ run: Answers.Run) throws {
+        if run.state != .running, run.state != .cancelled {
             options.tell("The run had ended before: nothing was cancelled.")
         }
     }

@@ -14,21 +14,21 @@ struct Tables: AsyncParsableCommand {
 }
 
 /// `understudy tables list`.
-struct TablesList: AsyncParsableCommand {
+struct TablesList: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tables with their counts and policies.",
         discussion: "JSON: {items: [table], next, total}.")
+    static let nothing = "No tables yet: a write or a pull makes the first."
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let list = try await options.withOperatorOrStore { try await $0.get("/tables") }
-        options.show(list, TerminalText.tables)
-    }
+    var path: String { "/tables" }
+
+    func lines(of table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
 /// `understudy tables set TABLE`.
-struct TablesSet: AsyncParsableCommand {
+struct TablesSet: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change how a table is read and written.",
         discussion: "What is not named stays. JSON: the table.")
@@ -73,7 +73,7 @@ struct TablesSet: AsyncParsableCommand {
         type.allCases.map(\.rawValue).joined(separator: ", ")
     }
 
-    func run() async throws {
+    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
         let policies = [
             ("readPolicy", read), ("writePolicy", write), ("conflictPolicy", conflict),
             ("unconditionalPolicy", unconditional),
@@ -82,16 +82,14 @@ struct TablesSet: AsyncParsableCommand {
             value.map { JSONValue.Member(name, .string($0)) }
         }
         if let shared = self.public { body.append(.init("isPublic", .bool(shared))) }
-        let request = JSONValue.object(body)
-        let result = try await options.withOperatorOrStore { client in
-            try await client.patch("/tables/\(PercentCoding.encode(table))", request)
-        }
-        options.show(result) { TerminalText.table($0) }
+        return try await client.patch("/tables/\(PercentCoding.encode(table))", .object(body))
     }
+
+    func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
 /// `understudy tables set-aside TABLE`.
-struct TablesSetAside: AsyncParsableCommand {
+struct TablesSetAside: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-aside",
         abstract: "List the backend's rows that are not here, since they cannot be taken.",
@@ -99,6 +97,7 @@ struct TablesSetAside: AsyncParsableCommand {
             Each pull asks for some of them again; one that was mended comes by itself. \
             JSON: {items: [{id, reason, text, since, seenAt}], next, total}.
             """)
+    static let nothing = "All rows that came are here."
 
     @Argument(help: "The table.", completion: .tables)
     var table: String
@@ -106,16 +105,21 @@ struct TablesSetAside: AsyncParsableCommand {
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let list = try await options.withOperatorOrStore { client in
-            try await client.get("/tables/\(PercentCoding.encode(table))/set-aside", page.query)
-        }
-        options.show(list, TerminalText.setAside)
+    var path: String { "/tables/\(PercentCoding.encode(table))/set-aside" }
+    var query: [(String, String?)] { page.query }
+
+    /// The id, the reason and the beginning of the text.
+    func lines(of row: Answers.SetAsideRow) -> [String] {
+        let cut = row.text.count > Limits.setAsideCharacters ? "…" : ""
+        return [
+            "\(row.id ?? "(no id)")  \(row.reason)",
+            "  " + row.text.prefix(Limits.setAsideCharacters) + cut,
+        ]
     }
 }
 
 /// `understudy tables remove TABLE`.
-struct TablesRemove: AsyncParsableCommand {
+struct TablesRemove: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove a table with its rows, history and settings from the store.",
@@ -134,27 +138,28 @@ struct TablesRemove: AsyncParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
+    func prepare() throws {
         let lost = force ? ", and changes that were not sent are lost" : ""
         try confirmation.confirm("The copy of \(table) here and its history are removed\(lost)")
-        let request = JSONValue.members(("force", .bool(force)))
-        let result = try await options.withOperatorOrStore { client in
-            try await client.post("/tables/\(PercentCoding.encode(table))/remove", [], request)
-        }
-        options.show(result) { result in
-            [
-                "\(result["removed"]?.integer ?? 0) rows removed, "
-                    + "\(result["discarded"]?.integer ?? 0) operations discarded."
-            ]
-        }
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.RemoveResult {
+        try await client.post(
+            "/tables/\(PercentCoding.encode(table))/remove", [],
+            .members(("force", .bool(force))))
+    }
+
+    func lines(_ result: Answers.RemoveResult) -> [String] {
+        ["\(result.removed) rows removed, \(result.discarded) operations discarded."]
     }
 }
 
 /// `understudy purge TABLE`.
-struct Purge: AsyncParsableCommand {
+struct Purge: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove pulled rows of a table from the store; the backend keeps them.",
         discussion: "JSON: {table, purged, discarded, historyId}; `history --undo` takes the id.")
+    static let needsServer = true
 
     @Argument(help: "The table.", completion: .tables)
     var table: String
@@ -168,22 +173,22 @@ struct Purge: AsyncParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
+    func prepare() throws {
         if force { try confirmation.confirm("Open changes of \(table) are given up") }
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
         // Without a query the whole table is meant, which the person has named.
         let rows = query.map { JSONValue.Member("query", .string($0)) }
         let request = JSONValue.object([
             .init("force", .bool(force)), rows ?? .init("all", .bool(true)),
         ])
-        let result = try await options.withOperator { client in
-            try await client.post("/tables/\(PercentCoding.encode(table))/purge", [], request)
-        }
-        options.show(result) { result in
-            [
-                "\(result["purged"]?.integer ?? 0) rows removed, "
-                    + "\(result["discarded"]?.integer ?? 0) operations discarded."
-            ]
-        }
+        return try await client.post(
+            "/tables/\(PercentCoding.encode(table))/purge", [], request)
+    }
+
+    func lines(_ result: Answers.PurgeResult) -> [String] {
+        ["\(result.purged) rows removed, \(result.discarded) operations discarded."]
     }
 }
 
@@ -200,31 +205,51 @@ struct Indexes: AsyncParsableCommand {
 }
 
 /// `understudy indexes list`.
-struct IndexesList: AsyncParsableCommand {
+struct IndexesList: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The indexes there are.",
         discussion: "JSON: {items: [{table, …index}], next, total}.")
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let tables = try await options.withOperatorOrStore { try await $0.get("/tables") }
-        let items = (tables["items"]?.array ?? []).flatMap { table -> [JSONValue] in
-            (table["indexes"]?.array ?? []).map { index in
-                guard case .object(let members) = index else { return index }
-                return .object([.init("table", table["name"] ?? .null)] + members)
-            }
+    /// The indexes of all tables, as a page of a list.
+    struct Indexes: Encodable, Sendable {
+        let items: [Index]
+        let next: String?
+        let total: Int
+    }
+
+    /// An index with the name of its table as a further member.
+    struct Index: Encodable, Sendable {
+        let table: String
+        let index: Answers.TableIndex
+
+        private enum CodingKeys: CodingKey { case table }
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            try members.encode(table, forKey: .table)
+            try index.encode(to: encoder)
         }
-        let list = JSONValue.members(
-            ("items", .array(items)), ("next", .null), ("total", .number(items.count)))
-        options.show(list) { _ in
-            items.isEmpty ? ["No table has an index of its own."] : items.map(TerminalText.index)
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Indexes {
+        let tables: Answers.Page<Answers.TableStatus> = try await client.get("/tables")
+        let items = tables.items.flatMap { table in
+            table.indexes.map { Index(table: table.name, index: $0) }
         }
+        return Indexes(items: items, next: nil, total: items.count)
+    }
+
+    func lines(_ list: Indexes) -> [String] {
+        list.items.isEmpty
+            ? ["No table has an index of its own."]
+            : list.items.map { TerminalText.index($0.index, of: $0.table) }
     }
 }
 
 /// `understudy indexes add TABLE QUERY`.
-struct IndexesAdd: AsyncParsableCommand {
+struct IndexesAdd: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Build the index that a list of a table needs.",
         discussion: "Writes wait meanwhile: some seconds for a million rows. JSON: the table.")
@@ -238,50 +263,49 @@ struct IndexesAdd: AsyncParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
+    func prepare() throws {
         try confirmation.confirm("Writes to this store wait while an index of \(table) is built")
-        let result = try await options.withOperatorOrStore { client in
-            try await build(client)
-            return try await state(client)
-        }
-        options.show(result) { result in
-            let built = (result["indexes"]?.array ?? []).filter { $0["builtAt"] != .null }
-            return ["\(table) has \(built.count) of \(Limits.indexesPerTable) indexes."]
-        }
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
+        try await build(client)
+        return try await state(client)
+    }
+
+    func lines(_ result: Answers.TableStatus) -> [String] {
+        let built = result.indexes.filter { $0.builtAt != nil }
+        return ["\(table) has \(built.count) of \(Limits.indexesPerTable) indexes."]
     }
 
     /// Builds it and waits for its end.
     private func build(_ client: OperatorClient) async throws {
         let path = "/tables/\(PercentCoding.encode(table))/indexes"
-        let id = try await client.post(path, [], .members(("query", .string(query))))["id"]?.integer
+        let started: Answers.IndexStarted = try await client.post(
+            path, [], .members(("query", .string(query))))
         var bar = ProgressBar()
         defer { bar.end() }
         while true {
-            let index = try await state(client)["indexes"]?.array?.first {
-                $0["id"]?.integer == id
-            }
+            let index = try await state(client).indexes.first { $0.id == started.id }
             guard let index else { throw StartProblem("The index was dropped.", .error) }
-            if index["builtAt"] != .null { return }
-            guard let percent = index["percent"]?.integer else {
-                throw StartProblem(
-                    index["problem"]?.string ?? "The index could not be built.", .error)
+            if index.builtAt != nil { return }
+            guard let percent = index.percent else {
+                throw StartProblem(index.problem ?? "The index could not be built.", .error)
             }
-            let columns = (index["columns"]?.array ?? []).compactMap(\.string)
-            bar.draw(columns.joined(separator: ", "), done: Int(percent), total: 100)
+            bar.draw(index.columns.joined(separator: ", "), done: percent, total: 100)
             try await Task.sleep(for: .milliseconds(Program.Limits.runPollMilliseconds))
         }
     }
 
-    private func state(_ client: OperatorClient) async throws -> JSONValue {
-        let tables = try await client.get("/tables")["items"]?.array ?? []
-        let found = tables.first { $0["name"]?.string?.lowercased() == table.lowercased() }
+    private func state(_ client: OperatorClient) async throws -> Answers.TableStatus {
+        let tables: Answers.Page<Answers.TableStatus> = try await client.get("/tables")
+        let found = tables.items.first { $0.name.lowercased() == table.lowercased() }
         guard let found else { throw StartProblem("There is no table \(table) here.", .error) }
         return found
     }
 }
 
 /// `understudy indexes drop TABLE ID`.
-struct IndexesDrop: AsyncParsableCommand {
+struct IndexesDrop: RemoveCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Drop an index.",
         discussion: "JSON: {}.")
@@ -294,9 +318,6 @@ struct IndexesDrop: AsyncParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let path = "/tables/\(PercentCoding.encode(table))/indexes/\(id)"
-        try await options.withOperatorOrStore { try await $0.delete(path) }
-        options.show(.object([])) { _ in ["Index \(id) of \(table) is dropped."] }
-    }
+    var path: String { "/tables/\(PercentCoding.encode(table))/indexes/\(id)" }
+    var done: String { "Index \(id) of \(table) is dropped." }
 }

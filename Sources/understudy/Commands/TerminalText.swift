@@ -1,280 +1,327 @@
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// Lines for a terminal, from answers of the operator API.
 enum TerminalText {
+    /// A page of a list, each element in its lines.
+    /// - Parameter nothing: the line for an empty list.
+    static func list<Element: Answers.Part>(
+        _ page: Answers.Page<Element>, nothing: String, _ lines: (Element) -> [String]
+    ) -> [String] {
+        if page.items.isEmpty { return [nothing] }
+        return page.items.flatMap(lines) + (page.next.map { ["More: --after \($0)"] } ?? [])
+    }
+
     /// The status.
     /// - Parameters:
     ///   - users: what waits in the stores of users.
     ///   - isManual: whether a write starts no push.
     static func status(
-        _ status: JSONValue, users: UserStores? = nil, isManual: Bool = false
+        _ status: Answers.Status, users: UserStores? = nil, isManual: Bool = false
     ) -> [String] {
-        let backend = status["backend"]
+        let backend = status.backend
         // A backend that was not asked yet is neither in reach nor out of it.
-        let isAsked = backend?["isAsked"]?.bool != false
-        let state = isAsked ? text(backend?["state"]) : "not asked yet"
-        var lines = [row("Backend", "\(state)  \(text(backend?["url"]))")]
-        if isAsked {
+        let state = backend.isAsked ? backend.state.rawValue : "not asked yet"
+        var lines = [row("Backend", "\(state)  \(backend.url ?? "")")]
+        if backend.isAsked {
             let times = [
-                backend?["since"]?.string.map { "since \($0)" },
-                backend?["nextTry"]?.string.map { "asked again at \($0)" },
+                backend.since.map { "since \($0.text)" },
+                backend.nextTry.map { "asked again at \($0.text)" },
             ].compactMap(\.self)
-            lines += [
-                row("", text(backend?["reason"])), row("", times.joined(separator: ", ")),
-            ]
+            lines += [row("", backend.reason), row("", times.joined(separator: ", "))]
         }
-        if status["mode"]?["mode"]?.string == "offline" {
-            let until = status["mode"]?["until"]?.string.map { " until \($0)" } ?? ""
+        if status.mode.mode == .offline {
+            let until = status.mode.until.map { " until \($0.text)" } ?? ""
             lines.append(row("Mode", "offline by choice\(until); `understudy online` ends it"))
         } else if isManual {
             lines.append(
                 row("Mode", "a write starts no push (sync = manual); `understudy sync` sends"))
         }
-        lines.append(row("Queue", queue(status["queue"])))
+        lines.append(row("Queue", queue(status.queue)))
         if let users = users?.text { lines.append(row("Users", users)) }
-        lines.append(row("Ledger", ledger(status["ledger"])))
-        for table in status["tables"]?.array ?? [] {
-            let complete = table["isComplete"]?.bool == true ? "" : ", not pulled completely yet"
-            let part = table["part"]?.string.map { ", of the rows with \($0)" } ?? ""
+        lines.append(row("Ledger", ledger(status.ledger)))
+        for table in status.tables {
+            let complete = table.isComplete ? "" : ", not pulled completely yet"
+            let part = table.part.map { ", of the rows with \($0)" } ?? ""
             lines.append(
                 row(
                     "Table",
-                    "\(text(table["name"]))  \(text(table["items"])) items, "
-                        + "\(text(table["pending"])) pending\(part)\(complete)"))
-            for (name, what) in [("pushWait", "changes"), ("pullWait", "pulls")] {
-                guard let next = table[name]?["nextTry"]?.string else { continue }
-                let since = text(table[name]?["since"])
-                lines.append(row("", "its \(what) fail since \(since), tried again at \(next)"))
+                    "\(table.name)  \(table.items) items, \(table.pending) pending\(part)\(complete)"
+                ))
+            for (wait, what) in [(table.pushWait, "changes"), (table.pullWait, "pulls")] {
+                guard let wait else { continue }
+                lines.append(
+                    row(
+                        "",
+                        "its \(what) fail since \(wait.since.text), tried again at "
+                            + wait.nextTry.text))
             }
-            if let warning = table["warning"]?.string {
-                let since = table["pullsFailSince"]?.string.map { " (since \($0))" } ?? ""
+            if let warning = table.warning {
+                let since = table.pullsFailSince.map { " (since \($0.text))" } ?? ""
                 lines.append(row("", warning + since))
             }
         }
-        lines.append(row("Last sync", status["lastSync"]?.string ?? "none since the start"))
-        for warning in status["warnings"]?.array ?? [] {
-            lines.append(row("Warning", text(warning)))
-        }
+        lines.append(row("Last sync", status.lastSync?.text ?? "none since the start"))
+        lines += status.warnings.map { row("Warning", $0) }
         return lines.filter { !$0.isEmpty }
     }
 
-    private static func queue(_ queue: JSONValue?) -> String {
-        let parts = states.compactMap { name -> String? in
-            guard let count = queue?[name]?.integer, count > 0 else { return nil }
-            return "\(count) \(name)"
-        }
+    private static func queue(_ queue: Answers.QueueCounts) -> String {
+        let counts = [
+            (queue.queued, "queued"), (queue.waiting, "waiting"), (queue.sending, "sending"),
+            (queue.unknown, "unknown"), (queue.conflict, "conflict"),
+            (queue.quarantined, "quarantined"),
+        ]
+        let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return parts.isEmpty ? "empty" : parts.joined(separator: ", ")
     }
 
-    private static func ledger(_ ledger: JSONValue?) -> String {
-        "\(text(ledger?["accepted"])) accepted = \(text(ledger?["applied"])) applied + "
-            + "\(text(ledger?["collapsed"])) collapsed + \(text(ledger?["discarded"])) discarded "
-            + "+ \(open(ledger)) open"
-            + (ledger?["balances"]?.bool == false ? "  DOES NOT BALANCE" : "")
+    private static func ledger(_ ledger: Answers.Ledger) -> String {
+        let open =
+            ledger.queued + ledger.waiting + ledger.sending + ledger.unknown + ledger.conflict
+            + ledger.quarantined
+        return "\(ledger.accepted) accepted = \(ledger.applied) applied + "
+            + "\(ledger.collapsed) collapsed + \(ledger.discarded) discarded + \(open) open"
+            + (ledger.balances ? "" : "  DOES NOT BALANCE")
     }
-
-    private static func open(_ ledger: JSONValue?) -> Int64 {
-        states.reduce(0) { $0 + (ledger?[$1]?.integer ?? 0) }
-    }
-
-    private static let states = [
-        "queued", "waiting", "sending", "unknown", "conflict", "quarantined",
-    ]
 
     /// A run.
-    static func run(_ run: JSONValue) -> [String] {
-        var lines = ["\(text(run["kind"])): \(runState(text(run["state"])))"]
-        if let reason = run["reason"]?.string { lines.append("  \(reason)") }
-        if let push = run["push"], push != .null {
+    static func run(_ run: Answers.Run) -> [String] {
+        var lines = ["\(run.kind.rawValue): \(words(run.state))"]
+        if let reason = run.reason { lines.append("  \(reason)") }
+        if let push = run.push {
             lines.append(
-                "  push: \(text(push["sent"])) sent, \(text(push["applied"])) applied, "
-                    + "\(text(push["conflicts"])) conflicts, "
-                    + "\(text(push["quarantined"])) quarantined, \(text(push["left"])) left")
+                "  push: \(push.sent) sent, \(push.applied) applied, \(push.conflicts) conflicts, "
+                    + "\(push.quarantined) quarantined, \(push.left) left")
         }
-        for pull in run["pull"]?.array ?? [] {
-            let error = pull["error"]?.string.map { ": \($0)" } ?? ""
+        for pull in run.pull {
+            let error = pull.error.map { ": \($0)" } ?? ""
             lines.append(
-                "  pull \(text(pull["table"])): \(text(pull["received"])) received, "
-                    + "\(text(pull["applied"])) applied\(error)")
+                "  pull \(pull.table): \(pull.received) received, \(pull.applied) applied\(error)")
         }
         return lines
     }
 
+    private static func words(_ state: Run.State) -> String {
+        switch state {
+        case .completeWithErrors: "complete with errors"
+        case .signIn: "a sign-in is needed"
+        case .running, .complete, .offline, .cancelled, .failed: state.rawValue
+        }
+    }
+
     /// When the first of the waiting operations is tried again; nothing if none waits for a time.
-    static func waiting(_ page: JSONValue) -> [String] {
-        guard let next = page["items"]?.array?.first?["nextAttemptAt"]?.string else { return [] }
+    static func waiting(_ first: Answers.OperationSummary?) -> [String] {
+        guard let next = first?.nextAttemptAt else { return [] }
         return [
-            "  The first that waits is tried again at \(next); at once with: "
+            "  The first that waits is tried again at \(next.text); at once with: "
                 + "understudy queue retry --all --state waiting,unknown"
         ]
     }
 
-    /// The state of a run in words.
-    private static func runState(_ state: String) -> String {
-        switch state {
-        case "completeWithErrors": "complete with errors"
-        case "signIn": "a sign-in is needed"
-        default: state
-        }
-    }
-
-    /// A list of operations.
-    /// - Parameter held: what keeps queued ones from being sent.
-    static func operations(_ page: JSONValue, held: String? = nil) -> [String] {
-        let lines = (page["items"]?.array ?? []).map(operation)
-        return lines.isEmpty ? ["No operations."] : lines + more(page) + why(held)
-    }
-
-    /// The line on what keeps queued operations from being sent.
-    static func why(_ held: String?) -> [String] { held.map { ["Held: \($0)"] } ?? [] }
-
-    /// One operation in a line.
-    static func operation(_ operation: JSONValue) -> String {
-        let reason = operation["reason"]?.string.map { "  \($0)" } ?? ""
-        let next = operation["nextAttemptAt"]?.string.map { "  (again at \($0))" } ?? ""
-        return "\(text(operation["id"]))  \(text(operation["state"]))  "
-            + "\(text(operation["kind"])) \(text(operation["table"]))/\(text(operation["itemId"]))  "
-            + "\(text(operation["title"]))\(reason)\(next)"
-    }
-
-    /// One operation with its attempts.
-    /// - Parameter held: what keeps it from being sent, if it is queued.
-    static func detail(_ detail: JSONValue, held: String? = nil) -> [String] {
-        var lines = detail["summary"].map { [operation($0)] } ?? []
-        if let accepted = detail["summary"]?["createdAt"]?.string {
-            lines.append("  accepted \(accepted)")
-        }
-        lines += why(held).map { "  \($0)" }
-        for name in ["payload", "base", "mine", "server"] {
-            if let value = detail[name], value != .null {
-                lines.append("  \(name): \(value.text)")
-            }
-        }
-        for header in detail["headers"]?.array ?? [] { lines.append("  sent with \(text(header))") }
-        for attempt in detail["attempts"]?.array ?? [] {
-            lines.append(
-                "  attempt \(text(attempt["number"])) at \(text(attempt["startedAt"])): "
-                    + "\(text(attempt["method"])) \(text(attempt["target"])): "
-                    + "\(text(attempt["outcome"])) \(text(attempt["status"])) "
-                    + text(attempt["error"]))
-        }
-        return lines
-    }
-
-    /// A list of conflicts.
-    static func conflicts(_ page: JSONValue) -> [String] {
-        let items = page["items"]?.array ?? []
-        return items.isEmpty ? ["No conflicts."] : items.flatMap(conflict) + more(page)
-    }
-
-    /// One conflict with the fields that differ.
-    static func conflict(_ conflict: JSONValue) -> [String] {
-        var lines = [
-            "\(text(conflict["id"]))  \(text(conflict["table"]))/\(text(conflict["itemId"]))  "
-                + text(conflict["title"])
-        ]
-        if conflict["serverDeleted"]?.bool == true { lines.append("  deleted on the backend") }
-        if conflict["mineDeleted"]?.bool == true { lines.append("  deleted here") }
-        for field in conflict["fields"]?.array ?? [] {
-            lines.append(
-                "  \(text(field["name"])): base \(field["base"]?.text ?? "null"), "
-                    + "mine \(field["mine"]?.text ?? "null"), "
-                    + "server \(field["server"]?.text ?? "null")")
-        }
-        return lines
-    }
-
-    /// The history.
-    static func history(_ page: JSONValue) -> [String] {
-        let lines = (page["items"]?.array ?? []).map { entry -> String in
-            let writer = entry["client"] == .null ? entry["actor"] : entry["client"]
-            return "\(text(entry["id"]))  \(text(entry["at"]))  \(text(writer))  "
-                + text(entry["summary"])
-                + (entry["imported"]?.bool == true ? "  (imported)" : "")
-        }
-        return lines.isEmpty ? ["Nothing happened yet."] : lines + more(page)
-    }
-
-    /// The operation that an action has left, or `Done.`
-    static func action(_ result: JSONValue) -> [String] {
-        guard let left = result["operation"], left != .null else { return ["Done."] }
-        return [operation(left)]
-    }
-
-    private static func more(_ page: JSONValue) -> [String] {
-        page["next"]?.string.map { ["More: --after \($0)"] } ?? []
+    /// Members of an answer, one in a line.
+    static func members(_ answer: some Encodable) -> [String] {
+        guard case .object(let members) = JSONValue(answer: answer) else { return [] }
+        return members.map { "\($0.name) = \($0.value.text)" }
     }
 
     private static func row(_ name: String, _ value: String) -> String {
         value.isEmpty ? "" : name + String(repeating: " ", count: max(1, 11 - name.count)) + value
     }
+}
 
-    private static func text(_ value: JSONValue?) -> String {
-        switch value {
-        case nil, .null: ""
-        case .string(let text): text
-        case .number(let number): number.text
-        case .bool(let bool): bool ? "true" : "false"
-        case .array, .object: value?.text ?? ""
+// The queue, conflicts, history.
+extension TerminalText {
+    /// A list of operations.
+    /// - Parameter held: what keeps queued ones from being sent.
+    static func operations(
+        _ page: Answers.Page<Answers.OperationSummary>, held: String? = nil
+    ) -> [String] {
+        list(page, nothing: "No operations.") { [operation($0)] }
+            + (page.items.isEmpty ? [] : why(held))
+    }
+
+    /// The line on what keeps queued operations from being sent.
+    private static func why(_ held: String?) -> [String] { held.map { ["Held: \($0)"] } ?? [] }
+
+    /// One operation in a line.
+    static func operation(_ operation: Answers.OperationSummary) -> String {
+        let reason = operation.reason.map { "  \($0)" } ?? ""
+        let next = operation.nextAttemptAt.map { "  (again at \($0.text))" } ?? ""
+        return "\(operation.id)  \(operation.state.rawValue)  "
+            + "\(operation.kind.rawValue) \(operation.table)/\(operation.itemId)  "
+            + "\(operation.title ?? "")\(reason)\(next)"
+    }
+
+    /// One operation with its attempts.
+    /// - Parameter held: what keeps it from being sent, if it is queued.
+    static func detail(_ detail: Answers.OperationDetail, held: String? = nil) -> [String] {
+        var lines = [
+            operation(detail.summary), "  accepted \(detail.summary.createdAt.text)",
+        ]
+        lines += why(held).map { "  \($0)" }
+        let rows = [
+            ("payload", detail.payload), ("base", detail.base), ("mine", detail.mine),
+            ("server", detail.server),
+        ]
+        for (name, row) in rows {
+            if let row { lines.append("  \(name): \(row.json.text)") }
         }
+        lines += detail.headers.map { "  sent with \($0)" }
+        lines += detail.attempts.map { attempt in
+            "  attempt \(attempt.number) at \(attempt.startedAt.text): "
+                + "\(attempt.method) \(attempt.target): \(attempt.outcome) "
+                + "\(attempt.status.map { String($0) } ?? "") \(attempt.error ?? "")"
+        }
+        return lines
+    }
+
+    /// Operations by state, status and cause.
+    static func groups(_ list: QueueGroups.Groups) -> [String] {
+        if list.items.isEmpty { return ["No operations."] }
+        return list.items.map { group in
+            let since = group.since.map { "since \($0.text)" } ?? "not tried yet"
+            let status = group.status.map { "\($0)  " } ?? ""
+            return "\(group.count) \(group.state.rawValue)  \(status)\(since)  "
+                + (group.reason ?? "")
+        } + why(list.held)
+    }
+
+    /// The operation that an action has left, or `Done.`
+    static func action(_ result: Answers.ActionResult) -> [String] {
+        [result.operation.map { operation($0) } ?? "Done."]
+    }
+
+    /// The outcome of a bulk action.
+    /// - Parameter why: why an operation that matches may be left.
+    static func bulk(
+        _ result: Answers.BulkResult, _ done: String, left why: String = "they are on their way"
+    ) -> [String] {
+        if result.dryRun { return ["\(result.matched) operations match."] }
+        return [
+            "\(result.changed) operations \(done)"
+                + (result.refused > 0 ? ", \(result.refused) left: \(why)." : ".")
+        ]
+    }
+
+    /// One conflict with the fields that differ.
+    static func conflict(_ conflict: Answers.ConflictDetail) -> [String] {
+        var lines = [
+            "\(conflict.id)  \(conflict.table)/\(conflict.itemId)  \(conflict.title ?? "")"
+        ]
+        if conflict.serverDeleted { lines.append("  deleted on the backend") }
+        if conflict.mineDeleted { lines.append("  deleted here") }
+        lines += conflict.fields.map { field in
+            "  \(field.name): base \(field.base.text), mine \(field.mine.text), "
+                + "server \(field.server.text)"
+        }
+        return lines
+    }
+
+    /// One entry of the history.
+    static func entry(_ entry: Answers.HistoryEntry) -> String {
+        "\(entry.id)  \(entry.at.text)  \(entry.client ?? entry.actor.rawValue)  \(entry.summary)"
+            + (entry.imported ? "  (imported)" : "")
+    }
+
+    /// The result of an import.
+    static func imported(_ result: Answers.ImportResult) -> [String] {
+        [
+            "\(result.written) changes made, \(result.present) there already, "
+                + "\(result.missing) of items that are gone, \(result.refused) refused.",
+            "\(result.historyAdded) entries of history brought in, "
+                + "\(result.historyPresent) there already.",
+        ]
+            + result.problems.map { problem in
+                let what =
+                    switch problem.list {
+                    case .history: "entry"
+                    case .changes: "change"
+                    }
+                return "  \(what) \(problem.index + 1): \(problem.detail)"
+            }
     }
 }
 
-// What is kept: identities, backups, bytes.
+// What is kept: tables, identities, backups, bytes; and what the doctor finds.
 extension TerminalText {
-    /// The list of identities.
-    static func identities(_ list: JSONValue) -> [String] {
-        (list["items"]?.array ?? []).map { one in
-            let open = one["openOperations"]?.integer.map { "\($0) open operations" }
-            let items = one["items"]?.integer.map { "\($0) items" }
-            return [
-                one["identity"]?.string, one["state"]?.string, open, items,
-                one["bytes"]?.integer.map(size),
-            ].compactMap(\.self).joined(separator: "  ")
-        }
+    /// A table with its counts and policies, and its warning.
+    static func table(_ table: Answers.TableStatus) -> [String] {
+        [
+            "\(table.name)  \(table.items) items, \(table.pending) pending; read "
+                + "\(table.readPolicy.rawValue), write \(table.writePolicy.rawValue), conflicts "
+                + table.conflictPolicy.rawValue + (table.isPublic ? ", public" : "")
+        ] + (table.warning.map { ["  " + $0] } ?? [])
+    }
+
+    /// One index of a table, on one line.
+    static func index(_ index: Answers.TableIndex, of table: String) -> String {
+        let head = "\(index.id)  \(table)  (\(index.columns.joined(separator: ", ")))  "
+        if let made = index.builtAt { return head + "built \(made.text)" }
+        if let percent = index.percent { return head + "being built, \(percent) %" }
+        return head + (index.problem ?? "not built")
+    }
+
+    /// One identity with what is known of its store.
+    static func identity(_ one: Answers.KnownIdentity) -> String {
+        [
+            one.identity, one.state.rawValue, one.openOperations.map { "\($0) open operations" },
+            one.items.map { "\($0) items" }, one.bytes.map(size),
+        ].compactMap(\.self).joined(separator: "  ")
+    }
+
+    /// The stores of a backup.
+    static func backup(_ path: String, _ stores: [Answers.BackedUpStore]) -> [String] {
+        [path]
+            + stores.map { store in
+                "  \(store.identity): \(store.items) items, \(store.openOperations) open "
+                    + "operations, \(store.bytes) bytes, checked"
+            }
     }
 
     /// The backups and the plan.
-    static func backups(_ list: JSONValue) -> [String] {
-        let folder = list["folder"]?.string ?? ""
-        let items = (list["items"]?.array ?? []).map { one in
-            "\(one["at"]?.string ?? "")  \(one["path"]?.string ?? "")"
-        }
-        var lines = items.isEmpty ? ["There is no backup in \(folder)."] : items
-        if let seconds = list["everySeconds"]?.integer {
+    static func backups(_ list: Answers.BackupPage) -> [String] {
+        var lines = list.items.map { "\($0.at.text)  \($0.path)" }
+        if lines.isEmpty { lines = ["There is no backup in \(list.folder)."] }
+        if let seconds = list.everySeconds {
             lines.append(
-                "Every \(time(seconds)), \(list["keep"]?.integer ?? 0) are kept; the next is due at "
-                    + "\(list["nextAt"]?.string ?? "").")
+                "Every \(time(seconds)), \(list.keep) are kept; the next is due at "
+                    + "\(list.nextAt?.text ?? "").")
         } else {
             lines.append("None is made by itself; backup-every changes that.")
         }
-        if let failure = list["failure"]?.string { lines.append("The last try failed: \(failure)") }
+        if let failure = list.failure { lines.append("The last try failed: \(failure)") }
         return lines
     }
 
     /// What a store takes on disk.
-    static func storage(_ storage: JSONValue) -> [String] {
-        let parts = (storage["parts"]?.array ?? []).map { part in
-            let rows = part["rows"]?.integer.map { ", \($0) rows" } ?? ""
-            return "\((part["kind"]?.string ?? "").padded(to: 12))"
-                + "\(size(part["bytes"]?.integer ?? 0))\(rows)"
+    static func storage(_ storage: Answers.StoredBytes) -> [String] {
+        func keeping(_ name: String, _ seconds: Int64, _ most: Int64?) -> String {
+            "\(name) \(time(seconds))" + (most.map { ", at most \(size($0))" } ?? "")
         }
-        let kept = storage["retention"]
-        func keeping(_ name: String, _ member: String, _ limit: String) -> String {
-            let most = kept?[limit]?.integer.map { ", at most \(size($0))" } ?? ""
-            return "\(name) \(time(kept?[member]?.integer ?? 0))\(most)"
-        }
-        return ["On disk: \(size(storage["bytes"]?.integer ?? 0))"] + parts.map { "  \($0)" }
-            + [
+        let kept = storage.retention
+        return ["On disk: \(size(storage.bytes))"]
+            + storage.parts.map { part in
+                let rows = part.rows.map { ", \($0) rows" } ?? ""
+                return "  \(part.kind.rawValue.padded(to: 12))\(size(part.bytes))\(rows)"
+            } + [
                 "Kept: "
                     + [
-                        keeping("history", "historySeconds", "historyBytes"),
-                        keeping("attempts", "attemptSeconds", "attemptBytes"),
-                        keeping("deleted rows", "tombstoneSeconds", "")
-                            + " (\(storage["tombstones"]?.integer ?? 0) now)",
+                        keeping("history", kept.historySeconds, kept.historyBytes),
+                        keeping("attempts", kept.attemptSeconds, kept.attemptBytes),
+                        keeping("deleted rows", kept.tombstoneSeconds, nil)
+                            + " (\(storage.tombstones) now)",
                     ].joined(separator: "; ")
             ]
+    }
+
+    /// The findings of `doctor`.
+    static func findings(_ findings: [Finding]) -> [String] {
+        findings.flatMap { finding in
+            ["\(finding.state.rawValue.padded(to: 9))\(finding.check): \(finding.finding)"]
+                + (finding.advice.map { ["         \($0)"] } ?? [])
+        }
     }
 
     /// Bytes in a unit that is easy to read.
@@ -289,5 +336,12 @@ extension TerminalText {
         let isDays = seconds % 86_400 == 0
         let number = seconds / (isDays ? 86_400 : 3600)
         return "\(number) \(isDays ? "day" : "hour")\(number == 1 ? "" : "s")"
+    }
+}
+
+extension String {
+    /// The text with blanks at its end, `width` characters wide.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - count))
     }
 }

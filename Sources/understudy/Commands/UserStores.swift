@@ -1,32 +1,30 @@
 import Proxy
-import TablesProtocol
 
 /// What waits in the stores of the users who signed in, all together. A command without `--identity` shows
 /// the store of clients that do not sign in, and says with this that there is more.
-struct UserStores: Sendable, Hashable {
+struct UserStores: Encodable, Sendable, Hashable {
     /// The number of users' stores.
-    var stores: Int64 = 0
+    var stores = 0
     /// How many of them were not looked at since the start, or could not be opened.
-    var unknown: Int64 = 0
+    var unknown = 0
     /// Open operations of all kinds.
-    var open: Int64 = 0
+    var openOperations = 0
     /// How many of them are in conflict.
-    var conflicts: Int64 = 0
+    var conflicts = 0
     /// How many of them are quarantined.
-    var quarantined: Int64 = 0
+    var quarantined = 0
 
     /// Adds up the answer to `GET /identities`.
-    init(_ identities: JSONValue) {
-        for one in identities["items"]?.array ?? []
-        where one["identity"]?.string != Identity.anonymousKey {
+    init(_ identities: Answers.Page<Answers.KnownIdentity>) {
+        for one in identities.items where one.identity != Identity.anonymousKey {
             stores += 1
-            guard let count = one["openOperations"]?.integer else {
+            guard let count = one.openOperations else {
                 unknown += 1
                 continue
             }
-            open += count
-            conflicts += one["conflicts"]?.integer ?? 0
-            quarantined += one["quarantined"]?.integer ?? 0
+            openOperations += count
+            conflicts += one.conflicts ?? 0
+            quarantined += one.quarantined ?? 0
         }
     }
 
@@ -38,21 +36,13 @@ struct UserStores: Sendable, Hashable {
         return UserStores(try await client.forAll.get("/identities"))
     }
 
-    /// As a member of `status --json`.
-    var json: JSONValue {
-        .members(
-            ("stores", .number(stores)), ("unknown", .number(unknown)),
-            ("openOperations", .number(open)), ("conflicts", .number(conflicts)),
-            ("quarantined", .number(quarantined)))
-    }
-
     /// Such as `2 stores, 3 open operations (1 conflict), 1 not looked at yet: understudy identities`; nil
     /// without a user's store.
     var text: String? {
         guard stores > 0 else { return nil }
         var parts = [Self.count(stores, "store")]
-        if open > 0 || unknown == 0 {
-            parts.append(Self.count(open, "open operation") + needed)
+        if openOperations > 0 || unknown == 0 {
+            parts.append(Self.count(openOperations, "open operation") + needed)
         }
         if unknown > 0 { parts.append("\(unknown) not looked at yet") }
         return parts.joined(separator: ", ") + ": understudy identities"
@@ -60,10 +50,10 @@ struct UserStores: Sendable, Hashable {
 
     /// The line of a command that shows the anonymous store alone; nil if nothing is known to wait elsewhere.
     var hint: String? {
-        guard open > 0 else { return nil }
+        guard openOperations > 0 else { return nil }
         return
-            "Users who signed in have \(Self.count(open, "open operation"))\(needed) in stores of "
-            + "their own: `understudy identities` lists them, --identity chooses one."
+            "Users who signed in have \(Self.count(openOperations, "open operation"))\(needed) in "
+            + "stores of their own: `understudy identities` lists them, --identity chooses one."
     }
 
     /// Those that a person must decide, in brackets.
@@ -74,7 +64,7 @@ struct UserStores: Sendable, Hashable {
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
-    private static func count(_ number: Int64, _ noun: String) -> String {
+    private static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }

@@ -176,7 +176,7 @@ struct RunningState: Sendable, Hashable {
     struct User: Sendable, Hashable {
         let identity: String
         /// The number of operations.
-        let operations: Int64
+        let operations: Int
         /// What holds them; nil where the store is closed.
         let held: String?
     }
@@ -186,36 +186,32 @@ struct RunningState: Sendable, Hashable {
     static func read(_ client: OperatorClient, identity: String?) async -> RunningState {
         var state = RunningState()
         state.identity = identity
-        let status = try? await client.get("/status")
-        state.wanted = (status?["wantedTables"]?.array ?? []).compactMap {
-            $0.string.flatMap { TableName($0) }
-        }
-        let process = try? await client.forAll.get("/process")
-        for setting in process?["settings"]?.array ?? [] {
-            guard let name = setting["name"]?.string else { continue }
-            state.settings[name] = setting["values"]?.array?.compactMap(\.string) ?? []
-        }
-        if status?["queue"]?["queued"]?.integer ?? 0 > 0 {
-            state.held = try? await Holding.read(client)
-        }
-        let identities = try? await client.forAll.get("/identities")
-        for row in identities?["items"]?.array ?? [] where row["identity"]?.string != identity {
+        let status: Answers.Status? = try? await client.get("/status")
+        state.wanted = (status?.wantedTables ?? []).compactMap { TableName($0) }
+        let process: Answers.ProcessReport? = try? await client.forAll.get("/process")
+        for setting in process?.settings ?? [] { state.settings[setting.name] = setting.values }
+        if status?.queue.queued ?? 0 > 0 { state.held = try? await Holding.read(client) }
+        let identities: Answers.Page<Answers.KnownIdentity>? = try? await client.forAll.get(
+            "/identities")
+        for row in identities?.items ?? [] where row.identity != identity {
             if let found = await heldUser(row, client) { state.users.append(found) }
         }
-        state.backupFailure = (try? await client.forAll.get("/backups"))?["failure"]?.string
+        let backups: Answers.BackupPage? = try? await client.forAll.get("/backups")
+        state.backupFailure = backups?.failure
         return state
     }
 
     /// The user of one row of `GET /identities`; nil if no operation of the user is held.
-    private static func heldUser(_ row: JSONValue, _ client: OperatorClient) async -> User? {
-        guard let identity = row["identity"]?.string, identity != Identity.anonymousKey else {
-            return nil
-        }
-        let forPerson = (row["conflicts"]?.integer ?? 0) + (row["quarantined"]?.integer ?? 0)
-        let operations = (row["openOperations"]?.integer ?? 0) - forPerson
+    private static func heldUser(
+        _ row: Answers.KnownIdentity, _ client: OperatorClient
+    ) async -> User? {
+        let identity = row.identity
+        guard identity != Identity.anonymousKey else { return nil }
+        let forPerson = (row.conflicts ?? 0) + (row.quarantined ?? 0)
+        let operations = (row.openOperations ?? 0) - forPerson
         guard operations > 0 else { return nil }
         // What holds the operations of a closed store is not asked: only a few stores are open at once.
-        guard row["state"]?.string == "open" else {
+        guard row.state == .open else {
             return User(identity: identity, operations: operations, held: nil)
         }
         guard let held = try? await Holding.read(client.of(identity)) else { return nil }

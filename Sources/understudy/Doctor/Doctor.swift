@@ -90,9 +90,9 @@ extension Doctor {
 }
 
 /// The result of one check.
-struct Finding: Sendable, Hashable {
+struct Finding: Encodable, Sendable, Hashable {
     /// How serious it is.
-    enum State: String, Sendable, Hashable, CaseIterable {
+    enum State: String, Encodable, Sendable, Hashable, CaseIterable {
         case ok
         /// It works, with a risk.
         case warning
@@ -121,13 +121,6 @@ struct Finding: Sendable, Hashable {
     /// A finding of state `problem`.
     static func problem(_ check: String, _ finding: String, _ advice: String) -> Finding {
         Finding(check: check, state: .problem, finding: finding, advice: advice)
-    }
-
-    /// The JSON of the finding.
-    var json: JSONValue {
-        .members(
-            ("check", .string(check)), ("state", .string(state.rawValue)),
-            ("finding", .string(finding)), ("advice", .text(advice)))
     }
 }
 

@@ -1,4 +1,4 @@
-import TablesProtocol
+import Proxy
 import Testing
 
 @testable import understudy
@@ -8,18 +8,15 @@ import Testing
     @Test func `users with open operations, or with a store that was not looked at, are named`()
         throws
     {
-        let rows = [
-            #"{"identity":"anonymous","openOperations":9}"#,
-            #"{"identity":"ana","openOperations":2}"#,
-            #"{"identity":"ben","openOperations":0}"#, #"{"identity":"cem","openOperations":null}"#,
-        ]
-        let answer = try JSONValue(parsing: #"{"items":[\#(rows.joined(separator: ","))]}"#)
+        let answer = try some(
+            pageOf: Answers.KnownIdentity.self, #"{"openOperations":9}"#,
+            #"{"identity":"ana","openOperations":2}"#, #"{"identity":"ben"}"#,
+            #"{"identity":"cem","openOperations":null}"#)
         #expect(Export.otherQueues(in: answer) == ["ana", "cem"])
     }
 
     @Test func `without users nobody is named`() throws {
-        let answer = try JSONValue(
-            parsing: #"{"items":[{"identity":"anonymous","openOperations":9}]}"#)
+        let answer = try some(pageOf: Answers.KnownIdentity.self, #"{"openOperations":9}"#)
         #expect(Export.otherQueues(in: answer) == [])
     }
 }

@@ -1,4 +1,4 @@
-import TablesProtocol
+import Proxy
 import Testing
 
 @testable import understudy
@@ -8,10 +8,10 @@ import Testing
     private static func status(
         _ state: String = "online", _ reason: String = "The backend answers.",
         mode: String = "online", isAsked: Bool = true
-    ) throws -> JSONValue {
-        try JSONValue(
-            parsing:
-                #"{"backend":{"state":"\#(state)","reason":"\#(reason)","isAsked":\#(isAsked)},"#
+    ) throws -> Answers.Status {
+        try some(
+            Answers.Status.self,
+            #"{"backend":{"state":"\#(state)","reason":"\#(reason)","isAsked":\#(isAsked)},"#
                 + #""mode":{"mode":"\#(mode)"}}"#)
     }
 
@@ -19,15 +19,14 @@ import Testing
     private static let manual = #"{"triggers":["manual"]}"#
 
     private func held(
-        _ status: JSONValue, settings: String = HoldingTests.auto, lastRun: String = "null"
+        _ status: Answers.Status, settings: String = HoldingTests.auto, lastRun: String = "{}"
     ) throws -> String? {
         Holding.reason(
-            isRunning: true, status: status, settings: try JSONValue(parsing: settings),
-            lastRun: try JSONValue(parsing: lastRun))
+            status: status, settings: try some(Answers.Settings.self, settings),
+            lastRun: try some(Answers.Run.self, lastRun))
     }
 
     @Test func `what holds the queue is said, and nothing where nothing does`() throws {
-        #expect(Holding.reason(isRunning: false) == "No Understudy runs.")
         #expect(try held(Self.status()) == nil)
         #expect(
             try held(Self.status("offline", "not asked", isAsked: false)) == nil)
@@ -52,40 +51,43 @@ import Testing
     @Test func `operations show when they are tried again, and the last line what holds them`()
         throws
     {
-        let page = try JSONValue(
-            parsing: #"{"items":[{"id":"op","state":"waiting","kind":"insert","table":"t","#
-                + #""itemId":"a","title":"Milk","reason":"Busy (429).","#
-                + #""nextAttemptAt":"2026-11-21T12:00:00.000Z"}],"next":null}"#)
+        let page = try some(
+            pageOf: Answers.OperationSummary.self,
+            #"{"state":"waiting","title":"Milk","reason":"Busy (429).","#
+                + #""nextAttemptAt":"2026-11-21T12:00:00.000Z"}"#)
         #expect(
             TerminalText.operations(page, held: "No Understudy runs.") == [
                 "op  waiting  insert t/a  Milk  Busy (429).  (again at 2026-11-21T12:00:00.000Z)",
                 "Held: No Understudy runs.",
             ])
         #expect(
-            TerminalText.waiting(page) == [
+            TerminalText.waiting(page.items.first) == [
                 "  The first that waits is tried again at 2026-11-21T12:00:00.000Z; at once with: "
                     + "understudy queue retry --all --state waiting,unknown"
             ])
     }
 
     @Test func `a status names the mode, the times and that nothing was asked yet`() throws {
-        let asked = try JSONValue(
-            parsing: #"{"backend":{"url":"http://b","state":"degraded","reason":"It fails.","#
-                + #""since":"S","nextTry":"N","isAsked":true},"mode":{"mode":"online"},"#
-                + #""tables":[{"name":"t","items":1,"pending":0,"isComplete":true,"#
-                + #""warning":"Its pulls fail: no.","pullsFailSince":"P"}]}"#)
+        let (since, next) = ("2026-11-21T12:00:00.000Z", "2026-11-21T12:00:01.000Z")
+        let asked = try some(
+            Answers.Status.self,
+            #"{"backend":{"state":"degraded","reason":"It fails.","since":"\#(since)","#
+                + #""nextTry":"\#(next)"},"tables":[{"items":1,"warning":"Its pulls fail: no.","#
+                + #""pullsFailSince":"\#(since)"}]}"#)
         let lines = TerminalText.status(asked, isManual: true)
         #expect(
             lines.filter { !$0.hasPrefix("Ledger") } == [
                 "Backend    degraded  http://b", "           It fails.",
-                "           since S, asked again at N",
+                "           since \(since), asked again at \(next)",
                 "Mode       a write starts no push (sync = manual); `understudy sync` sends",
                 "Queue      empty", "Table      t  1 items, 0 pending",
-                "           Its pulls fail: no. (since P)", "Last sync  none since the start",
+                "           Its pulls fail: no. (since \(since))",
+                "Last sync  none since the start",
             ])
-        let unasked = try JSONValue(
-            parsing: #"{"backend":{"url":"http://b","state":"offline","reason":"r","since":"S","#
-                + #""isAsked":false},"mode":{"mode":"offline","until":null}}"#)
+        let unasked = try some(
+            Answers.Status.self,
+            #"{"backend":{"state":"offline","reason":"r","since":"\#(since)","isAsked":false},"#
+                + #""mode":{"mode":"offline"}}"#)
         #expect(
             TerminalText.status(unasked).prefix(2) == [
                 "Backend    not asked yet  http://b",

@@ -5,18 +5,17 @@ import Testing
 @testable import understudy
 
 struct QueueEditTests {
-    private let operation = JSONValue.members(
-        ("payload", .members(("id", .string("a")), ("version", .string("1.0")))))
+    private let payload = JSONValue.members(("id", .string("a")), ("version", .string("1.0")))
 
     @Test func `a column of the user may have the name of a system column`() throws {
         try QueueEdit.check(
-            [.init("version", .string("2.0")), .init("text", .string("one"))], of: operation)
+            [.init("version", .string("2.0")), .init("text", .string("one"))], of: payload)
     }
 
     @Test(arguments: ["id", "updatedAt", "__version"])
     func `what the backend gives cannot be edited`(name: String) {
         let problem = #expect(throws: StartProblem.self) {
-            try QueueEdit.check([.init(name, .string("x"))], of: operation)
+            try QueueEdit.check([.init(name, .string("x"))], of: payload)
         }
         #expect(problem?.sentence.hasPrefix("\(name) cannot be edited") == true)
     }

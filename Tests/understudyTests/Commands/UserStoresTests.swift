@@ -1,3 +1,4 @@
+import Proxy
 import TablesProtocol
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 /// What a command without `--identity` says of the stores of users.
 @Suite struct UserStoresTests {
     private func stores(_ rows: String...) throws -> UserStores {
-        UserStores(try JSONValue(parsing: #"{"items":[\#(rows.joined(separator: ","))]}"#))
+        UserStores(Answers.Page(try rows.map { try some(Answers.KnownIdentity.self, $0) }))
     }
 
     private static let anonymous =
@@ -21,7 +22,7 @@ import Testing
     @Test func `the stores of users are added up, without the anonymous one`() throws {
         let all = try stores(Self.anonymous, Self.ana, Self.ben, Self.unknown)
         #expect(
-            all.json.text
+            JSONValue(answer: all).text
                 == #"{"stores":3,"unknown":1,"openOperations":3,"conflicts":1,"quarantined":1}"#)
         #expect(
             all.text

@@ -1,0 +1,441 @@
+import SyncCore
+public import TablesProtocol
+
+/// The answers of the operator API. The server makes them, the commands read them, and openapi.json describes
+/// them by their members: the comment of a member is its description there. Members are sent in the order of
+/// their declaration; one without a value is null, never absent.
+package enum Answers {
+    /// What an element of a list is.
+    package typealias Part = Codable & Sendable & Hashable
+}
+
+extension JSONValue {
+    /// The JSON of an answer.
+    package init(answer: some Encodable) {
+        do {
+            self = try AnswerEncoder.json(of: answer)
+        } catch {
+            preconditionFailure("An answer has no value that cannot be encoded: \(error)")
+        }
+    }
+}
+
+extension Decodable {
+    /// Reads an answer.
+    package init(answer: JSONValue) throws(AnswerProblem) {
+        do {
+            self = try AnswerDecoder(value: answer, place: "").read(Self.self)
+        } catch let problem as AnswerProblem {
+            throw problem
+        } catch {
+            throw AnswerProblem(sentence: "\(error)")
+        }
+    }
+}
+
+/// An answer whose members are absent, not null, where they have no value.
+package protocol PartialAnswer: Codable {}
+
+/// Why a JSON value is not the answer that was expected.
+package struct AnswerProblem: Error, Sendable, Hashable {
+    /// One sentence, which names the place.
+    package let sentence: String
+}
+
+/// Makes the JSON of an answer. Numbers stay exact, and a JSON value stays as it is.
+private final class AnswerEncoder: Encoder {
+    private(set) var value = JSONValue.null
+    private var members: [JSONValue.Member]?
+    private var elements: [JSONValue]?
+    /// Whether a member without a value is absent.
+    private let isPartial: Bool
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    private init(isPartial: Bool) { self.isPartial = isPartial }
+
+    static func json(of value: some Encodable) throws -> JSONValue {
+        switch value {
+        case let value as JSONValue: return value
+        case let text as String: return .string(text)
+        case let number as Int: return .number(number)
+        case let number as Int64: return .number(number)
+        case let bool as Bool: return .bool(bool)
+        default:
+            let encoder = AnswerEncoder(isPartial: value is any PartialAnswer)
+            try value.encode(to: encoder)
+            return encoder.members.map { .object($0) } ?? encoder.elements.map { .array($0) }
+                ?? encoder.value
+        }
+    }
+
+    func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        // A second one adds members to the first.
+        if members == nil { members = [] }
+        return KeyedEncodingContainer(Members(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        elements = []
+        return Elements(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { Single(encoder: self) }
+
+    // One generic method stands for those of all types in each container.
+
+    private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
+        let encoder: AnswerEncoder
+        var codingPath: [any CodingKey] { [] }
+
+        func encodeNil(forKey key: Key) { encoder.members?.append(.init(key.stringValue, .null)) }
+
+        func encode(_ value: some Encodable, forKey key: Key) throws {
+            encoder.members?.append(.init(key.stringValue, try AnswerEncoder.json(of: value)))
+        }
+
+        func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+            try put(value, key)
+        }
+
+        // The standard library's leave a member out.
+        func encodeIfPresent(_ value: String?, forKey key: Key) throws { try put(value, key) }
+        func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try put(value, key) }
+        func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try put(value, key) }
+        func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try put(value, key) }
+
+        private func put(_ value: (some Encodable)?, _ key: Key) throws {
+            if let value {
+                try encode(value, forKey: key)
+            } else if !encoder.isPartial {
+                encodeNil(forKey: key)
+            }
+        }
+
+        func nestedContainer<Inner>(
+            keyedBy type: Inner.Type, forKey key: Key
+        ) -> KeyedEncodingContainer<Inner> { preconditionFailure(AnswerEncoder.unused) }
+
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+            preconditionFailure(AnswerEncoder.unused)
+        }
+
+        func superEncoder() -> any Encoder { encoder }
+        func superEncoder(forKey key: Key) -> any Encoder { encoder }
+    }
+
+    private struct Elements: UnkeyedEncodingContainer {
+        let encoder: AnswerEncoder
+        var codingPath: [any CodingKey] { [] }
+        var count: Int { encoder.elements?.count ?? 0 }
+
+        func encodeNil() { encoder.elements?.append(.null) }
+
+        func encode(_ value: some Encodable) throws {
+            encoder.elements?.append(try AnswerEncoder.json(of: value))
+        }
+
+        func nestedContainer<Inner>(
+            keyedBy type: Inner.Type
+        ) -> KeyedEncodingContainer<Inner> { preconditionFailure(AnswerEncoder.unused) }
+
+        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+            preconditionFailure(AnswerEncoder.unused)
+        }
+
+        func superEncoder() -> any Encoder { encoder }
+    }
+
+    private struct Single: SingleValueEncodingContainer {
+        let encoder: AnswerEncoder
+        var codingPath: [any CodingKey] { [] }
+
+        func encodeNil() { encoder.value = .null }
+
+        func encode(_ value: some Encodable) throws {
+            encoder.value = try AnswerEncoder.json(of: value)
+        }
+    }
+
+    private static let unused = "Answers are structs in structs, which need no nested container."
+}
+
+/// Reads an answer from its JSON. A member that is missing is an error, also where it may be null; other
+/// members are not looked at.
+private struct AnswerDecoder: Decoder {
+    let value: JSONValue
+    /// Where the value is: names and indexes with points between them; empty for the whole answer.
+    let place: String
+    /// Whether a member may be absent.
+    private var isPartial = false
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(value: JSONValue, place: String) {
+        self.value = value
+        self.place = place
+    }
+
+    func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let found: Any?
+        switch type {
+        case is JSONValue.Type: found = value
+        case is String.Type: found = value.string
+        case is Int.Type: found = value.integer.flatMap { Int(exactly: $0) }
+        case is Int64.Type: found = value.integer
+        case is Bool.Type: found = value.bool
+        default:
+            var decoder = self
+            decoder.isPartial = type is any PartialAnswer.Type
+            return try Value(from: decoder)
+        }
+        guard let found = found as? Value else { throw misfit }
+        return found
+    }
+
+    var misfit: AnswerProblem {
+        AnswerProblem(sentence: "\(place.isEmpty ? "It" : place) has another form.")
+    }
+
+    func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .object = value else { throw misfit }
+        return KeyedDecodingContainer(Members(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard let elements = value.array else { throw misfit }
+        return Elements(decoder: self, elements: elements)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { Single(decoder: self) }
+
+    private func inner(_ value: JSONValue, _ name: String) -> AnswerDecoder {
+        AnswerDecoder(value: value, place: place.isEmpty ? name : "\(place).\(name)")
+    }
+
+    private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let decoder: AnswerDecoder
+        var codingPath: [any CodingKey] { [] }
+        var allKeys: [Key] { [] }
+
+        func contains(_ key: Key) -> Bool { decoder.value[key.stringValue] != nil }
+
+        func member(_ key: Key) throws -> AnswerDecoder {
+            guard let value = decoder.value[key.stringValue] else {
+                let place = decoder.place.isEmpty ? "It" : decoder.place
+                throw AnswerProblem(sentence: "\(place) has no \(key.stringValue).")
+            }
+            return decoder.inner(value, key.stringValue)
+        }
+
+        func decodeNil(forKey key: Key) throws -> Bool { try member(key).value == .null }
+
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+            try member(key).read(type)
+        }
+
+        func decodeIfPresent<Value: Decodable>(
+            _ type: Value.Type, forKey key: Key
+        ) throws -> Value? { try take(key) }
+
+        // The standard library's take a missing member for null.
+        func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+            try take(key)
+        }
+        func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try take(key) }
+        func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try take(key) }
+        func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+            try take(key)
+        }
+
+        private func take<Value: Decodable>(_ key: Key) throws -> Value? {
+            if decoder.isPartial { return contains(key) ? try member(key).read(Value.self) : nil }
+            let member = try member(key)
+            return member.value == .null ? nil : try member.read(Value.self)
+        }
+
+        func nestedContainer<Inner>(
+            keyedBy type: Inner.Type, forKey key: Key
+        ) throws -> KeyedDecodingContainer<Inner> { try member(key).container(keyedBy: type) }
+
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            try member(key).unkeyedContainer()
+        }
+
+        func superDecoder() -> any Decoder { decoder }
+        func superDecoder(forKey key: Key) throws -> any Decoder { try member(key) }
+    }
+
+    private struct Elements: UnkeyedDecodingContainer {
+        let decoder: AnswerDecoder
+        let elements: [JSONValue]
+        private(set) var currentIndex = 0
+        var codingPath: [any CodingKey] { [] }
+        var count: Int? { elements.count }
+        var isAtEnd: Bool { currentIndex == elements.count }
+
+        init(decoder: AnswerDecoder, elements: [JSONValue]) {
+            self.decoder = decoder
+            self.elements = elements
+        }
+
+        private mutating func next() throws -> AnswerDecoder {
+            guard !isAtEnd else { throw decoder.misfit }
+            defer { currentIndex += 1 }
+            return decoder.inner(elements[currentIndex], String(currentIndex))
+        }
+
+        mutating func decodeNil() throws -> Bool {
+            guard !isAtEnd, elements[currentIndex] == .null else { return false }
+            currentIndex += 1
+            return true
+        }
+
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try next().read(type)
+        }
+
+        mutating func nestedContainer<Inner>(
+            keyedBy type: Inner.Type
+        ) throws -> KeyedDecodingContainer<Inner> { try next().container(keyedBy: type) }
+
+        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+            try next().unkeyedContainer()
+        }
+
+        mutating func superDecoder() throws -> any Decoder { try next() }
+    }
+
+    private struct Single: SingleValueDecodingContainer {
+        let decoder: AnswerDecoder
+        var codingPath: [any CodingKey] { [] }
+
+        func decodeNil() -> Bool { decoder.value == .null }
+
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try decoder.read(type)
+        }
+    }
+}
+
+// Values that are answers, or parts of them.
+
+extension JSONValue: Codable {
+    /// For the coding of answers alone, which takes a JSON value as it is.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self)
+    }
+
+    /// For the coding of answers alone, which takes a JSON value as it is.
+    public init(from decoder: any Decoder) throws {
+        self = try decoder.singleValueContainer().decode(JSONValue.self)
+    }
+}
+
+extension Instant: Codable {
+    /// Encodes the time as text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+
+    /// Decodes the text of a time.
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let time = Instant(iso: text) else {
+            throw AnswerProblem(sentence: "\"\(text)\" is no time.")
+        }
+        self = time
+    }
+}
+
+extension Answers {
+    /// A page of a list.
+    package struct Page<Element: Part>: Codable, Sendable, Hashable {
+        package let items: [Element]
+        /// Cursor for `after`; null at the end.
+        package let next: String?
+        /// All elements that match, not only this page's.
+        package let total: Int
+
+        /// A list without a further page.
+        package init(_ items: [Element]) {
+            self.init(items: items, next: nil, total: items.count)
+        }
+
+        /// A page from its parts.
+        package init(items: [Element], next: String?, total: Int) {
+            self.items = items
+            self.next = next
+            self.total = total
+        }
+
+        /// A page of a list of the store.
+        init<Stored>(_ page: SyncCore.Page<Stored>, _ element: (Stored) -> Element) {
+            self.init(items: page.items.map(element), next: page.next, total: page.total)
+        }
+    }
+
+    /// A row, or the columns of one: an object with any members.
+    package struct Item: Codable, Sendable, Hashable {
+        /// The object.
+        package let json: JSONValue
+
+        init(_ json: JSONValue) { self.json = json }
+
+        /// A stored row; nil for none.
+        init?(_ text: JSONText?) {
+            guard let text else { return nil }
+            json = text.value
+        }
+
+        package init(from decoder: any Decoder) throws {
+            json = try decoder.singleValueContainer().decode(JSONValue.self)
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(json)
+        }
+    }
+
+    /// The answer to a request after which there is nothing to say: an object without members.
+    package struct Nothing: Codable, Sendable, Hashable {
+        /// Makes it.
+        package init() {}
+    }
+
+    /// Who did something.
+    package enum Actor: String, Codable, Sendable, Hashable, CaseIterable {
+        case client, person, engine
+
+        init(_ actor: SyncCore.Actor) {
+            switch actor {
+            case .client, .namedClient: self = .client
+            case .person: self = .person
+            case .engine: self = .engine
+            case .elsewhere(let actor): self.init(actor)
+            }
+        }
+    }
+}
+
+// The words of the modules below that are words of answers.
+extension SyncCore.BackendStatus.State: Codable {}
+extension ConflictPolicy: Codable {}
+extension SyncCore.HistoryEntry.Kind: Codable {}
+extension IDKind: Codable {}
+extension ItemState: Codable {}
+extension OperationKind: Codable {}
+extension OperationState: Codable {}
+extension Paging: Codable {}
+extension ReadPolicy: Codable {}
+extension SyncCore.Run.Kind: Codable {}
+extension SyncCore.Run.Progress.Phase: Codable {}
+extension SyncCore.Run.State: Codable {}
+extension SyncCore.Sample.FailureCause: Codable {}
+extension SyncCore.Sample.Reach: Codable {}
+extension StoreUsage.Kind: Codable {}
+extension Trigger: Codable {}
+extension WritePolicy: Codable {}

@@ -1,0 +1,83 @@
+import Proxy
+import TablesProtocol
+
+/// An answer from the members that a test is about. Those that are not named have the values of an Understudy
+/// with nothing in its store.
+func some<Answer: Decodable>(_ type: Answer.Type, _ members: String) throws -> Answer {
+    let usual = Usual.members["\(type)"].map { try? JSONValue(parsing: $0) } ?? nil
+    return try Answer(
+        answer: (usual ?? .object([])).with(try JSONValue(parsing: members), in: "\(type)"))
+}
+
+/// A page with these elements.
+func some<Element: Answers.Part>(pageOf type: Element.Type, _ elements: String...) throws
+    -> Answers.Page<Element>
+{
+    Answers.Page(try elements.map { try some(type, $0) })
+}
+
+private enum Usual {
+    /// The members by type.
+    static let members = [
+        "Status": #"""
+        {"identity":"anonymous","version":"1","startedAt":"2026-11-21T12:00:00.000Z","addresses":null,
+        "backend":{"url":"http://b","state":"online","reason":"","since":null,"nextTry":null,"isAsked":true,
+        "failedRequest":null},"mode":{"mode":"online","until":null},
+        "queue":{"queued":0,"waiting":0,"sending":0,"unknown":0,"conflict":0,"quarantined":0},
+        "ledger":{"accepted":0,"applied":0,"collapsed":0,"discarded":0,"queued":0,"waiting":0,"sending":0,
+        "unknown":0,"conflict":0,"quarantined":0,"balances":true},"tables":[],"wantedTables":[],
+        "lastSync":null,"nextSync":null,"currentRun":null,"warnings":[],"rejectedRequests":0,
+        "identities":["anonymous"]}
+        """#,
+        "TableStatus": #"""
+        {"identity":"anonymous","name":"t","items":0,"pending":0,"isComplete":true,"part":null,
+        "lastPull":null,"readPolicy":"local","writePolicy":"local","conflictPolicy":"ask",
+        "unconditionalPolicy":"ask","isPublic":false,"parents":[],"preserveHistory":false,
+        "idKind":"string","paging":"full","warning":null,"pullError":null,"pullsFailSince":null,
+        "pushWait":null,"pullWait":null,"setAside":0,"indexes":[]}
+        """#,
+        "Settings": #"""
+        {"triggers":["manual"],"intervalSeconds":60,"debounceMs":0,"parallelism":1,"maxAttempts":10,
+        "pageRows":50,"tables":[]}
+        """#,
+        "Run": #"""
+        {"id":"r","identity":"anonymous","kind":"sync","state":"complete","reason":null,
+        "startedAt":"2026-11-21T12:00:00.000Z","endedAt":null,"push":null,"pull":[],"progress":null}
+        """#,
+        "OperationSummary": #"""
+        {"id":"op","identity":"anonymous","seq":1,"table":"t","itemId":"a","kind":"insert",
+        "state":"queued","reason":null,"revision":1,"attempts":0,"maybeApplied":false,
+        "createdAt":"2026-11-21T12:00:00.000Z","firstAttemptAt":null,"lastAttemptAt":null,
+        "nextAttemptAt":null,"closedAt":null,"lastStatus":null,"lastError":null,"changedColumns":[],
+        "title":null}
+        """#,
+        "KnownIdentity": #"""
+        {"identity":"anonymous","state":"open","openOperations":0,"conflicts":0,"quarantined":0,
+        "oldestAt":null,"items":0,"bytes":0}
+        """#,
+    ]
+}
+
+extension JSONValue {
+    /// The object with the members of another, in objects inside too. Elements of a list of tables get the
+    /// usual members of a table.
+    fileprivate func with(_ other: JSONValue, in name: String) -> JSONValue {
+        guard case .object(var members) = self, case .object(let more) = other else { return other }
+        for member in more {
+            let value: JSONValue
+            if member.name == "tables", name == "Status", let usual = Usual.members["TableStatus"],
+                let table = try? JSONValue(parsing: usual)
+            {
+                let tables = member.value.array ?? []
+                value = .array(tables.map { table.with($0, in: "TableStatus") })
+            } else {
+                value =
+                    self[member.name].map { $0.with(member.value, in: member.name) }
+                    ?? member.value
+            }
+            members.removeAll { $0.name == member.name }
+            members.append(.init(member.name, value))
+        }
+        return .object(members)
+    }
+}
