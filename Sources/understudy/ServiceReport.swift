@@ -19,7 +19,7 @@ struct ServiceReport {
     /// 3. Send a changed status line to the manager.
     /// 4. If all engines run, send `WATCHDOG=1` to the manager.
     func run() async {
-        var states: [String: BackendStatus.State] = [:]
+        var states: [String: BackendState] = [:]
         var lastLine = ""
         while !Task.isCancelled {
             let health = await graph.health()
@@ -38,7 +38,7 @@ struct ServiceReport {
     /// backend was asked.
     static func isNews(
         _ backend: BackendStatus, of identity: String,
-        in states: inout [String: BackendStatus.State]
+        in states: inout [String: BackendState]
     ) -> Bool {
         guard backend.isAsked else { return false }
         return states.updateValue(backend.state, forKey: identity) != backend.state

@@ -7,7 +7,7 @@ import Testing
 @Suite struct FaultTests {
     /// A fault, the request it meets, the status that comes back (0 for a closed connection) and how
     /// many effects there are afterwards.
-    static let matrix: [(FaultRule.Kind, Int, Int)] = [
+    static let matrix: [(FaultKind, Int, Int)] = [
         (.status(500), 500, 0), (.status(503, applies: true), 503, 1),
         (.drop(applies: false), 0, 0), (.drop(applies: true), 0, 1),
         (.duplicate(answersSecond: false), 201, 1), (.duplicate(answersSecond: true), 409, 1),
@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: matrix)
     func `a fault gives its answer and applies what it says`(
-        kind: FaultRule.Kind, status: Int, effects: Int
+        kind: FaultKind, status: Int, effects: Int
     ) throws {
         let client = try Client()
         client.backend.faults = Faults(rules: [FaultRule(kind, count: 1)])

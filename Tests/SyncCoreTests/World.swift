@@ -81,7 +81,7 @@ final class World: Sendable {
     // MARK: The local side
 
     @discardableResult
-    func write(_ action: LocalWrite.Action, ifMatch: IfMatch = .absent) async -> WriteOutcome {
+    func write(_ action: WriteAction, ifMatch: IfMatch = .absent) async -> WriteOutcome {
         await store.submit(
             LocalWrite(table: todo, action: action, conditions: Conditions(ifMatch: ifMatch)))
     }

@@ -107,7 +107,7 @@ extension Effect {
 
 extension TablesBackend {
     /// Serves a request with what is planned to go wrong.
-    func serve(_ call: Call, _ fault: FaultRule.Kind?) -> Response {
+    func serve(_ call: Call, _ fault: FaultKind?) -> Response {
         switch fault {
         case nil, .latency: return serve(call)
         case .status(let status, let retryAfter, let applies):

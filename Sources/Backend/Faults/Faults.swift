@@ -46,29 +46,29 @@ struct FaultPlan: Sendable, Hashable {
     /// The wait before anything else, in milliseconds.
     var latencyMilliseconds = 0
     /// The fault; nil when none acts.
-    var fault: FaultRule.Kind?
+    var fault: FaultKind?
+}
+
+/// The fault.
+public enum FaultKind: Sendable, Hashable {
+    /// The request waits this long before it is served.
+    case latency(milliseconds: Int)
+    /// This status is answered; the request is applied before only if `applies`.
+    case status(Int, retryAfter: String? = nil, applies: Bool = false)
+    /// The connection is closed unanswered, after the request was applied if `applies`.
+    case drop(applies: Bool)
+    /// The request arrives twice; the client gets the answer to the first or to the second.
+    case duplicate(answersSecond: Bool)
+    /// The request is applied and its answer breaks off half-way.
+    case torn
+    /// A sign-in page with status 200, as a captive portal gives; nothing is applied.
+    case portal
+    /// The answer says that the request was applied, and it was not.
+    case pretend
 }
 
 /// One thing that goes wrong, and for which requests.
 public struct FaultRule: Sendable, Hashable {
-    /// The fault.
-    public enum Kind: Sendable, Hashable {
-        /// The request waits this long before it is served.
-        case latency(milliseconds: Int)
-        /// This status is answered; the request is applied before only if `applies`.
-        case status(Int, retryAfter: String? = nil, applies: Bool = false)
-        /// The connection is closed unanswered, after the request was applied if `applies`.
-        case drop(applies: Bool)
-        /// The request arrives twice; the client gets the answer to the first or to the second.
-        case duplicate(answersSecond: Bool)
-        /// The request is applied and its answer breaks off half-way.
-        case torn
-        /// A sign-in page with status 200, as a captive portal gives; nothing is applied.
-        case portal
-        /// The answer says that the request was applied, and it was not.
-        case pretend
-    }
-
     /// The properties of a request that a rule matches.
     struct Subject: Sendable, Hashable {
         var method: String
@@ -77,7 +77,7 @@ public struct FaultRule: Sendable, Hashable {
     }
 
     /// The fault.
-    public var kind: Kind
+    public var kind: FaultKind
     /// Only these methods; empty for all.
     public var methods: Set<String>
     /// Only these tables; empty for all.
@@ -93,7 +93,7 @@ public struct FaultRule: Sendable, Hashable {
 
     /// Makes a rule; without further arguments, one for every request.
     public init(
-        _ kind: Kind, methods: Set<String> = [], tables: Set<TableName> = [],
+        _ kind: FaultKind, methods: Set<String> = [], tables: Set<TableName> = [],
         items: Set<String> = [], rate: Double = 1, skip: Int = 0, count: Int? = nil
     ) {
         self.kind = kind
@@ -175,9 +175,9 @@ extension FaultRule {
 
     /// Reads a rule.
     init(json: JSONValue) throws(Refusal) {
-        self.init(try Kind(json: json))
+        self.init(try FaultKind(json: json))
         guard case .object(let members) = json else { return }
-        for member in members where !Kind.names.contains(member.name) {
+        for member in members where !FaultKind.names.contains(member.name) {
             try set(member)
         }
     }
@@ -206,7 +206,7 @@ extension JSONValue {
     }
 }
 
-extension FaultRule.Kind {
+extension FaultKind {
     /// The members that belong to the kind.
     static let names: Set = ["kind", "milliseconds", "status", "retryAfter", "applies", "answer"]
 

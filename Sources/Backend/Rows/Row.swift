@@ -76,18 +76,18 @@ package struct Write: Sendable {
     /// The `Idempotency-Key` of the request, for the effect.
     package var idempotencyKey: String?
     /// Whether it is committed. False rolls it back at its end and answers as if it had been committed,
-    /// for the fault ``FaultRule/Kind/pretend``.
+    /// for the fault ``FaultKind/pretend``.
     package var isKept = true
+}
+
+/// The kind of the write.
+public enum EffectKind: String, Sendable, Hashable, CaseIterable {
+    case insert, update, replace, delete, undelete
 }
 
 /// One write that took effect. The log of effects shows whether a commit whose answer was lost took
 /// effect, and tests count by it.
 public struct Effect: Sendable, Hashable {
-    /// The kind of the write.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case insert, update, replace, delete, undelete
-    }
-
     /// Its place in the order of effects, from 1.
     public var number: Int64
     /// The table's name as first spelled.
@@ -95,7 +95,7 @@ public struct Effect: Sendable, Hashable {
     /// The item's id.
     public var itemID: String
     /// The kind of the write.
-    public var kind: Kind
+    public var kind: EffectKind
     /// The method of the request.
     public var method: String
     /// The `Idempotency-Key` that came with the request. It is only recorded: like the real servers,
@@ -105,7 +105,7 @@ public struct Effect: Sendable, Hashable {
     public var at: Instant
 
     package init(
-        number: Int64, table: String, itemID: String, kind: Kind, method: String,
+        number: Int64, table: String, itemID: String, kind: EffectKind, method: String,
         idempotencyKey: String?, at: Instant
     ) {
         self.number = number

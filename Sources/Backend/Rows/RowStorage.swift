@@ -60,7 +60,7 @@ package protocol RowStorage: Sendable {
     ///   column is there by now with another type or in another spelling; then nothing was written.
     @available(*, noasync)
     func change(
-        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+        _ changes: [RowChange], in table: TableName, as kind: EffectKind, _ write: Write
     ) throws -> [Row]?
 
     /// Deletes rows without a trace. Each is one effect.

@@ -87,7 +87,7 @@ enum SQLiteArrivals {
 enum SQLiteEffects {
     /// Logs an effect in the transaction that has it.
     static func add(
-        _ connection: Connection, _ record: TableRecord, _ id: String, _ kind: Effect.Kind,
+        _ connection: Connection, _ record: TableRecord, _ id: String, _ kind: EffectKind,
         _ write: Write
     ) throws {
         try connection.run(
@@ -111,7 +111,7 @@ enum SQLiteEffects {
         ) { row in
             Effect(
                 number: row[0], table: row[1], itemID: row[2],
-                kind: Effect.Kind(rawValue: row[3]) ?? .update, method: row[4],
+                kind: EffectKind(rawValue: row[3]) ?? .update, method: row[4],
                 idempotencyKey: row[5], at: Instant(ticks: row[6]))
         }
     }

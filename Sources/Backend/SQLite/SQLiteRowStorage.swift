@@ -205,7 +205,7 @@ extension SQLiteRowStorage {
     }
 
     package func change(
-        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+        _ changes: [RowChange], in table: TableName, as kind: EffectKind, _ write: Write
     ) throws -> [Row]? {
         try self.write(isKept: write.isKept) { connection in
             guard var record = try SQLiteTables.find(connection, table),

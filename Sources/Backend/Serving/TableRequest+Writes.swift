@@ -66,7 +66,7 @@ extension TableRequest {
         if deleted, !row.deleted { try checkReferences(to: [row], in: name) }
         if !deleted { try checkConstraints(kept.table, row.id, columns) }
         let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
-        let kind = undeletes ? Effect.Kind.undelete : .update
+        let kind = undeletes ? EffectKind.undelete : .update
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
         return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
     }
@@ -103,7 +103,7 @@ extension TableRequest {
             old: row, columns: columns, deleted: sent.deleted ?? false, version: newVersion())
         if change.deleted, !row.deleted { try checkReferences(to: [row], in: name) }
         if !change.deleted { try checkConstraints(kept.table, row.id, columns) }
-        let kind = row.deleted && !change.deleted ? Effect.Kind.undelete : .replace
+        let kind = row.deleted && !change.deleted ? EffectKind.undelete : .replace
         guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
         return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
     }
@@ -160,7 +160,7 @@ extension TableRequest {
     }
 
     private func change(
-        _ change: RowChange, as kind: Effect.Kind, _ kept: Kept
+        _ change: RowChange, as kind: EffectKind, _ kept: Kept
     ) throws -> Row? {
         try storage.change([change], in: kept.table.name, as: kind, write(adding: kept.new))?.first
     }

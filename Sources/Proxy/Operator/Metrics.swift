@@ -83,7 +83,7 @@ struct Metrics: Sendable {
                 return backend.isAsked ? (backend.state == .online ? 1 : 0) : nil
             }
         case .requestDuration:
-            RequestTimes.Outcome.allCases.flatMap { outcome -> [Sample] in
+            RequestOutcome.allCases.flatMap { outcome -> [Sample] in
                 requestTimes.histograms[outcome].map {
                     Self.samples($0, "outcome=\"\(outcome.rawValue)\"")
                 } ?? []

@@ -46,7 +46,7 @@ extension OperatorAPI {
         return LocalWrite(table: table, action: try action(change), actor: .person)
     }
 
-    private static func action(_ change: JSONValue) throws(Problem) -> LocalWrite.Action {
+    private static func action(_ change: JSONValue) throws(Problem) -> WriteAction {
         let id = try id(change["itemId"])
         switch change["kind"]?.string {
         case "insert":
@@ -115,8 +115,8 @@ extension OperatorAPI {
         guard let at = value["at"]?.string.flatMap({ Instant(iso: $0) }) else {
             throw .invalid("at must be a time.")
         }
-        guard let kind = value["kind"]?.string.flatMap(HistoryEntry.Kind.init(rawValue:)) else {
-            let all = HistoryEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let kind = value["kind"]?.string.flatMap(HistoryKind.init(rawValue:)) else {
+            let all = HistoryKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalid("kind must be one of \(all).")
         }
         guard let summary = value["summary"]?.string else {

@@ -7,7 +7,7 @@ import TablesProtocol
 // network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A stop waits for a commit and sends its real answer; 503 means that nothing was written.
 extension TablesRoutes {
     func write(
-        _ context: RequestContext, _ action: LocalWrite.Action,
+        _ context: RequestContext, _ action: WriteAction,
         stated: ItemBody.Stated = ItemBody.Stated(),
         _ request: Request
     ) -> Answer {

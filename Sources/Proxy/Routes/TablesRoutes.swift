@@ -110,13 +110,13 @@ struct TablesRoutes: Sendable {
             }
             return write(context, .insert(body), request)
         case .update(let id, let body):
-            let action: LocalWrite.Action =
+            let action: WriteAction =
                 if let deleted = body.deleted { .patch(id, body.columns, deleted: deleted) } else {
                     .update(id, body.columns)
                 }
             return write(context, action, stated: body.stated, request)
         case .replace(let id, let body):
-            let action: LocalWrite.Action =
+            let action: WriteAction =
                 if body.deleted == true {
                     .patch(id, body.columns, deleted: true)
                 } else if call.includeDeleted {

@@ -1,21 +1,21 @@
 public import Backend
 import TablesProtocol
 
+/// What differs.
+public enum DifferenceKind: String, Sendable, Hashable, CaseIterable {
+    /// It is not here.
+    case missing
+    /// It is not there.
+    case onlyHere
+    case columns, version, deleted, createdAt, updatedAt
+}
+
 /// The differences of a row here from the same row at another backend.
 public struct RowDifference: Sendable, Hashable {
-    /// What differs.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// It is not here.
-        case missing
-        /// It is not there.
-        case onlyHere
-        case columns, version, deleted, createdAt, updatedAt
-    }
-
     /// The row's id.
     public var id: String
     /// The differences, in the order of the cases.
-    public var kinds: [Kind]
+    public var kinds: [DifferenceKind]
 }
 
 /// Compares two lists of rows, page by page. Both are in the order of the ids' bytes.
@@ -92,8 +92,8 @@ public struct RowComparison: Sendable {
     }
 
     /// The differences of two rows. A property that the other backend does not name does not count.
-    private static func kinds(_ theirs: MovedRow, _ ours: MovedRow) -> [RowDifference.Kind] {
-        var kinds: [RowDifference.Kind] = []
+    private static func kinds(_ theirs: MovedRow, _ ours: MovedRow) -> [DifferenceKind] {
+        var kinds: [DifferenceKind] = []
         if !theirs.columns.hasSameContent(as: ours.columns) { kinds.append(.columns) }
         if let version = theirs.version, version != ours.version { kinds.append(.version) }
         if theirs.deleted != ours.deleted { kinds.append(.deleted) }

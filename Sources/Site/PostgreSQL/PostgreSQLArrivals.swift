@@ -178,7 +178,7 @@ enum PostgreSQLEffects {
     /// Logs an effect in the transaction that has it.
     static func add(
         _ connection: PostgreSQLConnection, _ record: TableRecord, _ id: String,
-        _ kind: Effect.Kind, _ write: Write
+        _ kind: EffectKind, _ write: Write
     ) throws -> Line {
         let rows = try connection.run(
             """
@@ -223,7 +223,7 @@ enum PostgreSQLEffects {
         ).map { row in
             Effect(
                 number: try row.integer(0), table: try row.text(1), itemID: try row.text(2),
-                kind: Effect.Kind(rawValue: try row.text(3)) ?? .update, method: try row.text(4),
+                kind: EffectKind(rawValue: try row.text(3)) ?? .update, method: try row.text(4),
                 idempotencyKey: row.textOrNull(5), at: Instant(ticks: try row.integer(6)))
         }
     }

@@ -183,7 +183,7 @@ extension PostgreSQLRowStorage {
     }
 
     package func change(
-        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+        _ changes: [RowChange], in table: TableName, as kind: EffectKind, _ write: Write
     ) throws -> [Row]? {
         try self.write(to: table, creating: nil, write) { (writing: inout Writing) in
             guard writing.record.table.add(write.newColumns) else { return nil }
@@ -223,7 +223,7 @@ extension PostgreSQLRowStorage {
         /// The first line that it added to the log of effects.
         var line: PostgreSQLEffects.Line?
 
-        mutating func log(_ id: String, _ kind: Effect.Kind) throws {
+        mutating func log(_ id: String, _ kind: EffectKind) throws {
             let line = try PostgreSQLEffects.add(connection, record, id, kind, write)
             self.line = self.line ?? line
         }

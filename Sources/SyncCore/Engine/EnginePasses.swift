@@ -8,7 +8,7 @@ extension SyncEngine {
     /// run pushes once more.
     ///
     /// After a 401 the run starts again if the identity has another token by now.
-    func passes(_ running: CurrentRun) async -> (Run.State, String?) {
+    func passes(_ running: CurrentRun) async -> (RunState, String?) {
         while true {
             let credential = credential()
             let end = await passes(running, credential)
@@ -27,7 +27,7 @@ extension SyncEngine {
 
     private func passes(
         _ running: CurrentRun, _ credential: Credential
-    ) async -> (Run.State, String?) {
+    ) async -> (RunState, String?) {
         if case .offline = scheduler.mode {
             return (.offline, Self.offlineModeIsOn)
         }
@@ -289,7 +289,7 @@ extension SyncEngine {
     /// - Returns: the run's end state and its reason.
     private func end(
         _ stop: PushStop, _ credential: Credential
-    ) async -> (Run.State, String?) {
+    ) async -> (RunState, String?) {
         switch stop {
         case .backend(let failure) where failure.isAboutTable:
             let reason = "The backend answers. \(failure.reason)"
@@ -320,7 +320,7 @@ extension SyncEngine {
     /// - Parameter waiting: the number of operations that are to be tried again, and why the first waits.
     private func end(
         _ run: Run, waiting: (count: Int, reason: String?, status: Int?)
-    ) -> (Run.State, String?) {
+    ) -> (RunState, String?) {
         let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
         if let error = run.pull.compactMap(\.error).first {
             current?.loggedReason = error

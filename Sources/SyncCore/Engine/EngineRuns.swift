@@ -125,7 +125,7 @@ extension SyncEngine {
 
     /// Ends a requested run that has not begun.
     private func endAnnounced(
-        _ wish: Scheduler.Wish, _ state: Run.State, _ reason: String? = nil
+        _ wish: Scheduler.Wish, _ state: RunState, _ reason: String? = nil
     ) async {
         guard var run = announcedRuns.removeValue(forKey: wish) else { return }
         scheduler.unwish(wish)
@@ -309,7 +309,7 @@ extension Run {
 
 extension Scheduler.Wish {
     /// The kind of run that the wish makes.
-    var kind: Run.Kind {
+    var kind: RunKind {
         switch self {
         case .push: .push
         case .sync: .sync

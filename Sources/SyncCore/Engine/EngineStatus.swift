@@ -1,17 +1,17 @@
 import Logging
 public import TablesProtocol
 
+/// Whether and how the backend answers.
+public enum BackendState: String, Sendable, Hashable, CaseIterable {
+    case online, offline, degraded, signedOut, portal, notTables
+}
+
 /// The backend's status as far as it is known.
 public struct BackendStatus: Sendable, Hashable {
-    /// Whether and how the backend answers.
-    public enum State: String, Sendable, Hashable, CaseIterable {
-        case online, offline, degraded, signedOut, portal, notTables
-    }
-
     /// The backend's address.
     public var url: String
     /// Whether and how the backend answers.
-    public var state: State
+    public var state: BackendState
     /// Why it has this state, in plain words.
     public var reason: String
     /// When it got this state.
@@ -26,7 +26,7 @@ public struct BackendStatus: Sendable, Hashable {
 
     /// Makes a status from its parts.
     public init(
-        url: String, state: State, reason: String, since: Instant, nextTry: Instant? = nil,
+        url: String, state: BackendState, reason: String, since: Instant, nextTry: Instant? = nil,
         isAsked: Bool = true
     ) {
         self.url = url

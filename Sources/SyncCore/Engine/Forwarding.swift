@@ -293,7 +293,7 @@ extension SyncEngine {
     }
 }
 
-extension BackendStatus.State {
+extension BackendState {
     /// Whether a refusal says nothing new about the backend: it is online, or it still asks for a sign-in.
     fileprivate func isConsistent(with refusal: RemoteAnswer) -> Bool {
         self == .online || self == .signedOut && refusal == .unauthorized

@@ -1,15 +1,15 @@
 public import TablesProtocol
 
+/// The state of the run.
+public enum RunState: String, Sendable, Hashable, CaseIterable {
+    case running, complete, completeWithErrors, offline, signIn, cancelled, failed
+}
+
+/// What was requested.
+public enum RunKind: String, Sendable, Hashable, CaseIterable { case sync, push, pull }
+
 /// One push, pull or sync: in progress or finished.
 public struct Run: Sendable, Hashable {
-    /// What was requested.
-    public enum Kind: String, Sendable, Hashable, CaseIterable { case sync, push, pull }
-
-    /// The state of the run.
-    public enum State: String, Sendable, Hashable, CaseIterable {
-        case running, complete, completeWithErrors, offline, signIn, cancelled, failed
-    }
-
     /// How far a run in progress is.
     public struct Progress: Sendable, Hashable {
         /// The phase.
@@ -34,9 +34,9 @@ public struct Run: Sendable, Hashable {
     /// The run's id.
     public var id: String
     /// What was requested.
-    public var kind: Kind
+    public var kind: RunKind
     /// The run's state.
-    public var state: State
+    public var state: RunState
     /// Why it has this state, in plain words.
     public var reason: String?
     /// When it began.
@@ -52,7 +52,7 @@ public struct Run: Sendable, Hashable {
 
     /// Makes a run from its parts.
     public init(
-        id: String, kind: Kind, state: State = .running, reason: String? = nil,
+        id: String, kind: RunKind, state: RunState = .running, reason: String? = nil,
         startedAt: Instant, endedAt: Instant? = nil, push: PushReport? = nil,
         pull: [PullReport] = []
     ) {

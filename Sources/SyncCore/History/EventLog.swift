@@ -1,17 +1,17 @@
 import Storage
 import TablesProtocol
 
+/// What changed.
+public enum EventKind: String, Sendable, Hashable, CaseIterable {
+    case item, operation, run, status, conflict
+}
+
 /// A change that a client of the event stream shows by reading again.
 public struct Event: Sendable, Hashable {
-    /// What changed.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case item, operation, run, status, conflict
-    }
-
     /// The event's id, from a persisted sequence.
     public var id: Int64
     /// What changed.
-    public var kind: Kind
+    public var kind: EventKind
     /// The identity of the store.
     public var identity: String
     /// The table; nil if the event concerns all.
@@ -37,7 +37,7 @@ struct EventLog {
     /// Adds an event to the transaction. All its events are written, and get their ids, at the end of the
     /// transaction (``write()``).
     func emit(
-        _ kind: Event.Kind, table: TableName? = nil, item: ItemID? = nil,
+        _ kind: EventKind, table: TableName? = nil, item: ItemID? = nil,
         operation: OperationID? = nil
     ) {
         transaction.effects.events.append(
@@ -48,7 +48,7 @@ struct EventLog {
     }
 
     /// Adds an event about an operation.
-    func emit(_ kind: Event.Kind, _ operation: TableOperation) {
+    func emit(_ kind: EventKind, _ operation: TableOperation) {
         emit(kind, table: operation.table, item: operation.itemID, operation: operation.id)
     }
 
@@ -89,7 +89,7 @@ struct EventLog {
             SELECT id, kind, table_name, item_id, op_id FROM events WHERE id > ? ORDER BY id LIMIT ?
             """, [id, limit]
         ) { row -> Event? in
-            guard let kind = Event.Kind(rawValue: row[1]) else { return nil }
+            guard let kind = EventKind(rawValue: row[1]) else { return nil }
             return Event(
                 id: row[0], kind: kind, identity: transaction.identity, table: row[2],
                 itemID: row[3],

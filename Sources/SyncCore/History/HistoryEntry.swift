@@ -1,21 +1,21 @@
 import Storage
 public import TablesProtocol
 
+/// What happened.
+public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
+    case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
+        pulled,
+        purged, undone, failed
+}
+
 /// One entry of history with the item's columns before and after.
 public struct HistoryEntry: Sendable, Hashable {
-    /// What happened.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
-            pulled,
-            purged, undone, failed
-    }
-
     /// The entry's number. Later entries have greater ones, but imported entries are below all others.
     public var id: Int64
     /// When it happened.
     public var at: Instant
     /// What happened.
-    public var kind: Kind
+    public var kind: HistoryKind
     /// The actor that did it.
     public var actor: Actor
     /// The table as first spelled.
@@ -49,7 +49,7 @@ struct HistoryRow {
     let summary: String
     let isUndoable: Bool
     let undoneBy: Int64?
-    let kind: HistoryEntry.Kind?
+    let kind: HistoryKind?
     let at: Int64
 
     /// The columns in the order in which ``init(_:)`` reads them.
@@ -68,7 +68,7 @@ struct HistoryRow {
         summary = row[6]
         isUndoable = row[7]
         undoneBy = row[8]
-        kind = HistoryEntry.Kind(rawValue: row[9])
+        kind = HistoryKind(rawValue: row[9])
         at = row[10]
     }
 }

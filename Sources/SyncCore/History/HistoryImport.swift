@@ -6,7 +6,7 @@ public struct ImportedEntry: Sendable {
     /// When it happened.
     public var at: Instant
     /// What happened.
-    public var kind: HistoryEntry.Kind
+    public var kind: HistoryKind
     /// The actor in the other store.
     public var actor: Actor
     /// The table; nil if none was concerned.
@@ -24,7 +24,7 @@ public struct ImportedEntry: Sendable {
 
     /// Makes an entry from its parts.
     public init(
-        at: Instant, kind: HistoryEntry.Kind, actor: Actor, table: TableName?, itemID: String?,
+        at: Instant, kind: HistoryKind, actor: Actor, table: TableName?, itemID: String?,
         operationID: OperationID?, before: Columns?, after: Columns?, summary: String
     ) {
         self.at = at

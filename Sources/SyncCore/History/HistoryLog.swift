@@ -12,7 +12,7 @@ struct HistoryLog {
     ///   - after: the item's columns after; nil if the item does not exist or is deleted.
     @discardableResult
     func record(
-        _ kind: HistoryEntry.Kind, actor: Actor, tableID: Int64? = nil, item: ItemID? = nil,
+        _ kind: HistoryKind, actor: Actor, tableID: Int64? = nil, item: ItemID? = nil,
         operation: OperationID? = nil, before: Columns? = nil, after: Columns? = nil,
         summary: String, undoable: Bool = false
     ) throws -> Int64 {
@@ -32,7 +32,7 @@ struct HistoryLog {
     /// Adds an entry about an operation.
     @discardableResult
     func record(
-        _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation,
+        _ kind: HistoryKind, actor: Actor, _ operation: TableOperation,
         before: Columns? = nil, after: Columns? = nil, summary: String, undoable: Bool = false
     ) throws -> Int64 {
         try record(
@@ -43,7 +43,7 @@ struct HistoryLog {
 
     /// Adds an entry about an operation that was discarded or decided, with its undo point.
     func record(
-        _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation, before: Columns?,
+        _ kind: HistoryKind, actor: Actor, _ operation: TableOperation, before: Columns?,
         after: Columns?, summary: String, point: UndoPoint
     ) throws {
         let entry = try record(

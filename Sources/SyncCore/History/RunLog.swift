@@ -76,7 +76,7 @@ struct RunLog: InTransaction {
 
     /// Reads a run without its pulls.
     private static func run(_ row: StatementRow) -> (seq: Int64, run: Run)? {
-        guard let kind = Run.Kind(rawValue: row[2]), let state = Run.State(rawValue: row[3])
+        guard let kind = RunKind(rawValue: row[2]), let state = RunState(rawValue: row[3])
         else { return nil }
         var run = Run(
             id: row[1], kind: kind, state: state, reason: row[4],

@@ -11,7 +11,7 @@ struct Discarding: InTransaction {
     ///   is on its way still applies.
     func giveUp(
         _ operation: inout TableOperation, _ row: inout ItemRow, for server: ServerSide,
-        by actor: Actor, reason: String, kind: HistoryEntry.Kind = .discarded,
+        by actor: Actor, reason: String, kind: HistoryKind = .discarded,
         copy: ItemID? = nil, isAnswered: Bool = false
     ) throws {
         let before = row.visible

@@ -1,27 +1,27 @@
 public import HTTPTypes
 public import TablesProtocol
 
+/// What the write does.
+public enum WriteAction: Sendable {
+    case insert(ItemBody)
+    /// Sets these columns and keeps the others.
+    case update(ItemID, Columns)
+    /// Replaces all columns.
+    case replace(ItemID, Columns)
+    /// Replaces all columns and undeletes the item: the undelete of the Community Toolkit.
+    case restore(ItemID, Columns)
+    /// Sets these columns, and deletes or undeletes the item: a Datasync PATCH that contains `deleted`.
+    case patch(ItemID, Columns, deleted: Bool)
+    case delete(ItemID)
+    case undelete(ItemID)
+}
+
 /// One write by a client or a person.
 public struct LocalWrite: Sendable {
-    /// What the write does.
-    public enum Action: Sendable {
-        case insert(ItemBody)
-        /// Sets these columns and keeps the others.
-        case update(ItemID, Columns)
-        /// Replaces all columns.
-        case replace(ItemID, Columns)
-        /// Replaces all columns and undeletes the item: the undelete of the Community Toolkit.
-        case restore(ItemID, Columns)
-        /// Sets these columns, and deletes or undeletes the item: a Datasync PATCH that contains `deleted`.
-        case patch(ItemID, Columns, deleted: Bool)
-        case delete(ItemID)
-        case undelete(ItemID)
-    }
-
     /// The table of the item.
     public var table: TableName
     /// What the write does.
-    public var action: Action
+    public var action: WriteAction
     /// The conditions on the item's present state, such as If-Match.
     public var conditions: Conditions
     /// System properties in the client's body, which must equal the item's.
@@ -39,7 +39,7 @@ public struct LocalWrite: Sendable {
 
     /// Makes a write from its parts.
     public init(
-        table: TableName, action: Action, conditions: Conditions = Conditions(),
+        table: TableName, action: WriteAction, conditions: Conditions = Conditions(),
         stated: ItemBody.Stated = ItemBody.Stated(), generation: Generation = .mobileApps,
         parameters: [QueryParameter] = [], headers: HTTPFields = [:],
         trace: Trace? = nil, actor: Actor = .client

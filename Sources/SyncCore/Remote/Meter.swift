@@ -45,7 +45,7 @@ final class Meter: Sendable {
         }
     }
 
-    private static func outcome(_ answer: RemoteAnswer) -> RequestTimes.Outcome {
+    private static func outcome(_ answer: RemoteAnswer) -> RequestOutcome {
         switch answer {
         case .row, .rows, .empty: .succeeded
         case .conflict, .missing, .unauthorized, .rejected: .refused
@@ -69,22 +69,22 @@ final class Meter: Sendable {
     var times: RequestTimes { state.withLock { $0.times } }
 }
 
+/// The outcome of a request.
+public enum RequestOutcome: String, Sendable, Hashable, CaseIterable {
+    /// A readable answer with status 2xx.
+    case succeeded
+    /// A verdict against it: a conflict, missing, not allowed, or invalid.
+    case refused
+    /// No verdict: a failure of the backend, an unusable answer, or "not now".
+    case failed
+    /// No complete answer came.
+    case unreachable
+}
+
 /// The times of requests to the backend: one histogram for each outcome.
 public struct RequestTimes: Sendable, Hashable {
-    /// The outcome of a request.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// A readable answer with status 2xx.
-        case succeeded
-        /// A verdict against it: a conflict, missing, not allowed, or invalid.
-        case refused
-        /// No verdict: a failure of the backend, an unusable answer, or "not now".
-        case failed
-        /// No complete answer came.
-        case unreachable
-    }
-
     /// The histograms of the outcomes that occurred.
-    public private(set) var histograms: [Outcome: DurationHistogram] = [:]
+    public private(set) var histograms: [RequestOutcome: DurationHistogram] = [:]
 
     private static let empty = DurationHistogram(
         boundsMilliseconds: SyncLimits.requestTimeBoundsMilliseconds)
@@ -92,7 +92,7 @@ public struct RequestTimes: Sendable, Hashable {
     /// No requests.
     public init() {}
 
-    mutating func note(_ outcome: Outcome, took time: Duration) {
+    mutating func note(_ outcome: RequestOutcome, took time: Duration) {
         histograms[outcome, default: Self.empty].note(time)
     }
 

@@ -20,7 +20,7 @@ struct Prover: Sendable {
 
     /// Why the backend cannot be used.
     struct Failure: Sendable, Hashable {
-        var state: BackendStatus.State
+        var state: BackendState
         var reason: String
         var retryAfter: Duration?
         /// Whether the failure is about one table only.
@@ -220,7 +220,7 @@ public struct BackendExamination: Sendable {
         /// The backend's generation; nil if no table gave a list.
         public var generation: Generation?
         /// The backend's state.
-        public var state: BackendStatus.State
+        public var state: BackendState
         /// Why it has this state, in plain words.
         public var reason: String
         /// The tables that gave a list, in the order of the requests.

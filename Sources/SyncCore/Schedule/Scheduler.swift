@@ -324,7 +324,7 @@ struct Scheduler: Sendable {
     }
 
     private mutating func setBackend(
-        _ state: BackendStatus.State, _ reason: String, now: Duration, wall: Instant,
+        _ state: BackendState, _ reason: String, now: Duration, wall: Instant,
         nextTry: Instant?
     ) {
         if backend.state != state { backend.since = wall }

@@ -52,7 +52,7 @@ struct Restoration {
         }
         let kinds: [Bool] = try transaction.all("SELECT DISTINCT kind FROM history") {
             row -> Bool? in
-            HistoryEntry.Kind(rawValue: row[0]) == nil ? true : nil
+            HistoryKind(rawValue: row[0]) == nil ? true : nil
         }
         guard kinds.isEmpty else {
             throw StoreError.damaged("An entry of history has a kind that no entry can have.")

@@ -1,39 +1,39 @@
 import Storage
 
+/// What a part of the store is for.
+public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
+    /// Rows of the tables, with tombstones.
+    case items
+    /// Operations, open and closed.
+    case operations
+    /// The requests that were made for operations.
+    case attempts
+    /// History, and what undoing its entries brings back.
+    case history
+    /// What pulls know: tokens, which rows a query brought, rows that are set aside.
+    case pulls
+    /// Events of the dashboard, runs and samples.
+    case reports
+    /// All other tables.
+    case other
+    /// Pages without content, which later rows use.
+    case free
+    /// The write-ahead log.
+    case log
+}
+
 /// The bytes of a store on disk, by what they are for.
 public struct StoreUsage: Sendable, Hashable {
-    /// What a part of the store is for.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Rows of the tables, with tombstones.
-        case items
-        /// Operations, open and closed.
-        case operations
-        /// The requests that were made for operations.
-        case attempts
-        /// History, and what undoing its entries brings back.
-        case history
-        /// What pulls know: tokens, which rows a query brought, rows that are set aside.
-        case pulls
-        /// Events of the dashboard, runs and samples.
-        case reports
-        /// All other tables.
-        case other
-        /// Pages without content, which later rows use.
-        case free
-        /// The write-ahead log.
-        case log
-    }
-
     /// One kind.
     public struct Part: Sendable, Hashable {
         /// What it is for.
-        public let kind: Kind
+        public let kind: StoreUsageKind
         /// The number of rows; nil where it has none.
         public let rows: Int?
         /// Bytes on disk, indexes included.
         public let bytes: Int64
 
-        init(_ kind: Kind, rows: Int?, bytes: Int64) {
+        init(_ kind: StoreUsageKind, rows: Int?, bytes: Int64) {
             (self.kind, self.rows, self.bytes) = (kind, rows, bytes)
         }
     }
@@ -47,7 +47,9 @@ public struct StoreUsage: Sendable, Hashable {
     public var bytes: Int64 { parts.reduce(0) { $0 + $1.bytes } }
 
     /// The bytes of one kind.
-    public func bytes(_ kind: Kind) -> Int64 { parts.first { $0.kind == kind }?.bytes ?? 0 }
+    public func bytes(_ kind: StoreUsageKind) -> Int64 {
+        parts.first { $0.kind == kind }?.bytes ?? 0
+    }
 }
 
 /// Counts the pages of a store, by SQLite's `dbstat`. Reads every page of the file.
@@ -55,7 +57,7 @@ struct UsageReport {
     let transaction: Transaction
 
     /// The tables of each kind; the first one is counted by rows.
-    private static let tables: [(StoreUsage.Kind, [String])] = [
+    private static let tables: [(StoreUsageKind, [String])] = [
         (.items, ["items", "aliases"]), (.operations, ["operations"]), (.attempts, ["attempts"]),
         (.history, ["history", "undo_points"]),
         (.pulls, ["set_aside_rows", "members", "tokens", "part_doubts"]),

@@ -252,7 +252,7 @@ struct Copier {
             }
     }
 
-    private static func words(_ kind: RowDifference.Kind) -> String {
+    private static func words(_ kind: DifferenceKind) -> String {
         switch kind {
         case .missing: "is not here"
         case .onlyHere: "is not there"

@@ -2,7 +2,8 @@ import ArgumentParser
 import Program
 
 /// The options that `serve` and `demo` share. Each can be set as an environment variable too:
-/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins.
+/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins. They are one group: ArgumentParser checks a group
+/// within a group again for each level, which took a third of a start in a debug build.
 struct ServeOptions: SettingOptions {
     @Option(Settings.listen) var listen: String?
     @Option(Settings.data, completion: .directory) var data: String?
@@ -13,29 +14,17 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.allowOrigin) var allowOrigin: [String] = []
     @Option(Settings.forwardHeader) var forwardHeader: [String] = []
     @Option(Settings.defaultGeneration) var defaultGeneration: String?
-    @OptionGroup var log: LogOptions
+    @Option(Settings.logLevel) var logLevel: String?
+    @Option(Settings.logFormat, completion: .words(of: LogFormat.self)) var logFormat: String?
     @Option(Settings.parallelism) var parallelism: String?
     @Option(Settings.pageSize) var pageSize: String?
     @Flag(Settings.strictSDK) var strictSdk: Bool?
-    @OptionGroup var access: AccessOptions
-    @OptionGroup var keeping: KeepingOptions
-
-    @Flag(help: "Take this backend for a data folder that belongs to another one.")
-    var rebind = false
-}
-
-/// The options on access, and on the disk space of the stores.
-struct AccessOptions: SettingOptions {
     @Option(Settings.dashboardListen) var dashboardListen: String?
     @Option(Settings.socket) var socket: String?
     @Option(Settings.tablesAccess) var tablesAccess: String?
     @Flag(Settings.rememberSignIn) var rememberSignIn: Bool?
     @Option(Settings.offlineGrace) var offlineGrace: String?
     @Option(Settings.diskBudget) var diskBudget: String?
-}
-
-/// The options on how long things are kept, and on automatic backups.
-struct KeepingOptions: SettingOptions {
     @Option(Settings.keepHistory) var keepHistory: String?
     @Option(Settings.keepAttempts) var keepAttempts: String?
     @Option(Settings.keepTombstones) var keepTombstones: String?
@@ -44,4 +33,7 @@ struct KeepingOptions: SettingOptions {
     @Option(Settings.backupEvery) var backupEvery: String?
     @Option(Settings.backupKeep) var backupKeep: String?
     @Option(Settings.backupFolder, completion: .directory) var backupFolder: String?
+
+    @Flag(help: "Take this backend for a data folder that belongs to another one.")
+    var rebind = false
 }

@@ -103,7 +103,7 @@ enum TerminalText {
         return lines
     }
 
-    private static func words(_ state: Run.State) -> String {
+    private static func words(_ state: RunState) -> String {
         switch state {
         case .completeWithErrors: "complete with errors"
         case .signIn: "a sign-in is needed"

@@ -30,7 +30,7 @@ struct InterruptedStorage: RowStorage {
         return try base.insert(row, into: table, creating: options, write)
     }
     func change(
-        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+        _ changes: [RowChange], in table: TableName, as kind: EffectKind, _ write: Write
     ) throws -> [Row]? {
         try beforeWrite()
         return try base.change(changes, in: table, as: kind, write)

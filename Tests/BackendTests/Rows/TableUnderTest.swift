@@ -53,7 +53,7 @@ struct TableUnderTest: Sendable {
     }
 
     /// Marks rows as deleted, or as not.
-    func mark(_ rows: [Row], deleted: Bool, as kind: Effect.Kind) throws -> [Row]? {
+    func mark(_ rows: [Row], deleted: Bool, as kind: EffectKind) throws -> [Row]? {
         let changes = rows.map { RowChange(old: $0, columns: $0.columns, deleted: deleted) }
         return try storage.change(changes, in: name, as: kind, write())
     }

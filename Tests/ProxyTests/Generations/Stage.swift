@@ -43,7 +43,7 @@ struct Stage: Sendable {
 
     /// Pushes and pulls; ends as expected.
     func sync(
-        _ expected: Run.State = .complete, _ place: SourceLocation = #_sourceLocation
+        _ expected: RunState = .complete, _ place: SourceLocation = #_sourceLocation
     ) async {
         let run = await tenant.engine.sync()
         #expect(run.state == expected, "\(run)", sourceLocation: place)

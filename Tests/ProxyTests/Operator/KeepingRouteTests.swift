@@ -47,7 +47,7 @@ struct KeepingRouteTests {
             let storage = try await test.ask("GET", "/storage").body
             let parts = storage["parts"]?.array ?? []
             #expect(
-                parts.compactMap { $0["kind"]?.string } == StoreUsage.Kind.allCases.map(\.rawValue))
+                parts.compactMap { $0["kind"]?.string } == StoreUsageKind.allCases.map(\.rawValue))
             let sum = parts.reduce(0) { $0 + ($1["bytes"]?.integer ?? 0) }
             #expect(sum == storage["bytes"]?.integer)
             #expect(storage["retention"]?["attemptSeconds"]?.integer == 7200)

@@ -6,7 +6,7 @@ import Testing
 
 struct BackendStatusCacheTests {
     private func show(
-        _ backendStatus: BackendStatusCache, _ state: BackendStatus.State, _ generation: Generation,
+        _ backendStatus: BackendStatusCache, _ state: BackendState, _ generation: Generation,
         refresh: Int
     ) {
         backendStatus.show(

@@ -184,7 +184,7 @@ extension Simulation {
     /// I3 and I4: no operation takes effect twice, and the operations of one item take effect in order.
     func checkEffects(_ effects: [Effect], _ made: [String: Made], _ remote: [Item]) {
         for (id, operation) in made { model.order[id] = operation.seq }
-        var kinds: [String: [Effect.Kind]] = [:]
+        var kinds: [String: [EffectKind]] = [:]
         var last: [String: Int64] = [:]
         for effect in effects {
             guard let key = effect.idempotencyKey else { continue }

@@ -151,7 +151,7 @@ extension Simulation {
     }
 
     private func submit(
-        _ action: LocalWrite.Action, _ proxy: SimulatedProxy, _ condition: IfMatch = .absent
+        _ action: WriteAction, _ proxy: SimulatedProxy, _ condition: IfMatch = .absent
     ) async -> WriteOutcome {
         clock.advance(by: .milliseconds(5))
         let outcome = await proxy.store.submit(

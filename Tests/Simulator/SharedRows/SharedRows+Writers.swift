@@ -54,7 +54,7 @@ extension SharedRows {
 
     /// One write of a client: what it intends, and the action that asks for it.
     private struct Intention {
-        var action: LocalWrite.Action
+        var action: WriteAction
         var verb: String
         var intended: ValueHistory.Row
         var generation: Generation?

@@ -10,12 +10,12 @@ import Testing
     var store: Store { fixture.store }
     init() throws { fixture = try StoreFixture() }
 
-    private func entry(_ kind: HistoryEntry.Kind) async throws -> HistoryEntry {
+    private func entry(_ kind: HistoryKind) async throws -> HistoryEntry {
         let items = try await store.history(after: nil, limit: 50).items
         return try #require(items.first { $0.kind == kind && $0.undoable })
     }
 
-    private func undo(_ kind: HistoryEntry.Kind) async throws -> OperationSummary? {
+    private func undo(_ kind: HistoryKind) async throws -> OperationSummary? {
         let outcome = try await store.undo(try await entry(kind).id)
         guard case .done(let operation) = outcome else {
             Issue.record("\(outcome)")

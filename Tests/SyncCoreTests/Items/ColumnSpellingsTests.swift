@@ -73,7 +73,7 @@ import Testing
         }
         let before = try await world.row("a")
         for action in [
-            LocalWrite.Action.insert(try Self.wide("b", "other", 1)),
+            WriteAction.insert(try Self.wide("b", "other", 1)),
             .update(try ItemID("a"), try Columns(parsing: #"{"c0":7,"other":1}"#)),
             .replace(try ItemID("a"), try Columns(parsing: #"{"other":1}"#)),
         ] {

@@ -118,7 +118,7 @@ import Testing
         #expect(try await world.row(new)?.id == given && (offline || given == ItemID(1)))
         #expect(try await world.row(old)?.deleted ?? true)
         #expect(try await world.store.presentID(of: old, in: world.todo) == old)
-        for action in [LocalWrite.Action.update(old, Columns(stored: #"{"text":"c"}"#))] {
+        for action in [WriteAction.update(old, Columns(stored: #"{"text":"c"}"#))] {
             switch await world.write(action) {
             case .gone, .missing: break
             case let outcome: Issue.record("\(outcome)")

@@ -26,7 +26,7 @@ import Testing
         return world
     }
 
-    private func sync(_ world: World, _ state: Run.State = .complete) async {
+    private func sync(_ world: World, _ state: RunState = .complete) async {
         world.clock.advance(by: .seconds(60))
         let run = await world.engine.sync()
         #expect(run.state == state, "\(run)")
@@ -434,7 +434,7 @@ import Testing
         await sync(world)
         let id = try ItemID("a")
         let columns = Columns(stored: #"{"text":"mine"}"#)
-        let action: LocalWrite.Action =
+        let action: WriteAction =
             switch verb {
             case "update": .update(id, columns)
             case "replace": .replace(id, columns)

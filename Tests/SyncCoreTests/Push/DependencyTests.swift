@@ -22,7 +22,7 @@ import Testing
         _ = try await world.store.updateTable(world.todo) { $0.parents = [link] }
     }
 
-    private func write(_ action: LocalWrite.Action) async throws {
+    private func write(_ action: WriteAction) async throws {
         let outcome = await world.store.submit(LocalWrite(table: lists, action: action))
         guard outcome.isSuccess else { throw World.Failure("\(outcome)") }
     }

@@ -49,7 +49,7 @@ import Testing
         let version = try #require(try await world.row("a")?.version)
         let ifMatch = matching ? IfMatch.versions([version]) : .absent
         let id = try ItemID("a")
-        let action: LocalWrite.Action =
+        let action: WriteAction =
             switch change {
             case .patch: .update(id, Columns(stored: columns))
             case .put: .replace(id, Columns(stored: columns))

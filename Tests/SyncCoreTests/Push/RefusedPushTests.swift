@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `nothing is sent to a backend that does not answer with a list`() async throws {
-        let cases: [(Response, BackendStatus.State, Run.State)] = [
+        let cases: [(Response, BackendState, RunState)] = [
             (Self.page, .portal, .offline), (Self.answer(503), .degraded, .offline),
             (Self.answer(404), .online, .completeWithErrors),
             (Self.answer(401), .signedOut, .signIn),

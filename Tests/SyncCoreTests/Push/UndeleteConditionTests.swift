@@ -97,7 +97,7 @@ import Testing
         _ = await world.engine.push()
         let id = try ItemID("a")
         for action in [
-            LocalWrite.Action.undelete(id), .patch(id, Columns(), deleted: false),
+            WriteAction.undelete(id), .patch(id, Columns(), deleted: false),
             .patch(id, Columns(stored: #"{"rank":2}"#), deleted: false),
             .restore(id, Columns(stored: #"{"rank":2}"#)),
         ] {

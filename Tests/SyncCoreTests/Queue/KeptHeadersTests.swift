@@ -21,7 +21,7 @@ import Testing
     }
 
     private func write(
-        _ action: LocalWrite.Action, _ headers: KeyValuePairs<String, String>
+        _ action: WriteAction, _ headers: KeyValuePairs<String, String>
     ) async throws {
         fixture.clock.advance(milliseconds: 1)
         let outcome = await store.submit(

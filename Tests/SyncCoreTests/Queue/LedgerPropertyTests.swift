@@ -48,7 +48,7 @@ import Testing
         case 4:
             return "delete \(id) \(await fixture.write(.delete(try ItemID(id))).name)"
         case 5:
-            let action: LocalWrite.Action =
+            let action: WriteAction =
                 Bool.random(using: &random)
                 ? .undelete(try ItemID(id))
                 : .replace(try ItemID(id), try Columns(parsing: columns))

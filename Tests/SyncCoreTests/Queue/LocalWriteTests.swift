@@ -174,7 +174,7 @@ import Testing
         try await fixture.insert("a")
         let other = try #require(TableName("other"))
         let system = try #require(TableName("ms_tableoperations"))
-        let insert = LocalWrite.Action.insert(ItemBody(columns: Columns()))
+        let insert = WriteAction.insert(ItemBody(columns: Columns()))
         #expect(await fixture.write(insert, table: other).name == "tableNotAllowed")
         #expect(await self.fixture.write(insert, table: system).name == "tableNotAllowed")
     }

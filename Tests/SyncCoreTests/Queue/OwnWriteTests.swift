@@ -32,7 +32,7 @@ import Testing
     private enum Verb: CaseIterable {
         case patch, patchOwner, put, delete, patchDeleted
 
-        func action() throws -> LocalWrite.Action {
+        func action() throws -> WriteAction {
             let id = try ItemID(OwnWriteTests.id)
             return switch self {
             case .patch: .update(id, Columns(stored: #"{"text":"t2"}"#))

@@ -28,7 +28,7 @@ import Testing
             Conditions(unmodifiedSince: now, dateRule: .toolkit),
             Conditions(tests: [Columns.Column("n", .integer(2))]),
         ]
-        let writes: [LocalWrite.Action] = [
+        let writes: [WriteAction] = [
             .update(item.id, try columns(#"{"n":2}"#)), .replace(item.id, Columns()),
             .delete(item.id), .undelete(item.id),
             .patch(item.id, Columns(), deleted: true), .patch(item.id, Columns(), deleted: false),
@@ -132,7 +132,7 @@ import Testing
     @Test func `the id of an unsent deletion is taken if the backend has soft delete`()
         async throws
     {
-        let again = LocalWrite.Action.insert(
+        let again = WriteAction.insert(
             ItemBody(id: try ItemID("a"), columns: try columns(#"{"n":2}"#)))
         try await fixture.pull(
             fixture.remote("a", #"{"n":1}"#, version: "v1"),

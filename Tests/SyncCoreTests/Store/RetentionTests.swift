@@ -173,7 +173,7 @@ import Testing
         let pages = try await world.store.read {
             (try $0.integer("PRAGMA page_count") ?? 0) * (try $0.integer("PRAGMA page_size") ?? 0)
         }
-        #expect(usage.parts.map(\.kind) == StoreUsage.Kind.allCases)
+        #expect(usage.parts.map(\.kind) == StoreUsageKind.allCases)
         #expect(usage.bytes == pages + 4096)
         #expect(usage.bytes(.items) > 150_000 && usage.bytes(.log) == 4096)
         #expect(usage.parts.first?.rows == 50 && usage.tombstones == 1)

@@ -70,13 +70,13 @@ final class StoreFixture: Sendable {
     }
 
     func write(
-        _ action: LocalWrite.Action, ifMatch: IfMatch = .absent, table: TableName? = nil
+        _ action: WriteAction, ifMatch: IfMatch = .absent, table: TableName? = nil
     ) async -> WriteOutcome {
         await write(action, Conditions(ifMatch: ifMatch), table: table)
     }
 
     func write(
-        _ action: LocalWrite.Action, _ conditions: Conditions,
+        _ action: WriteAction, _ conditions: Conditions,
         stated: ItemBody.Stated = ItemBody.Stated(), by actor: Actor = .client,
         generation: Generation = .mobileApps, table: TableName? = nil
     ) async -> WriteOutcome {

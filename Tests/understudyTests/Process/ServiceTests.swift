@@ -44,8 +44,8 @@ struct ServiceTests {
     }
 
     @Test func `each state of the backend is logged once, the first one too`() {
-        var states: [String: BackendStatus.State] = [:]
-        func isNews(_ state: BackendStatus.State, isAsked: Bool = true) -> Bool {
+        var states: [String: BackendState] = [:]
+        func isNews(_ state: BackendState, isAsked: Bool = true) -> Bool {
             ServiceReport.isNews(
                 BackendStatus(
                     url: "http://b", state: state, reason: "", since: Instant(milliseconds: 0),

@@ -422,20 +422,20 @@ extension Answers {
 }
 
 // The words of the modules below that are words of answers.
-extension SyncCore.BackendStatus.State: Codable {}
+extension BackendState: Codable {}
 extension ConflictPolicy: Codable {}
-extension SyncCore.HistoryEntry.Kind: Codable {}
+extension HistoryKind: Codable {}
 extension IDKind: Codable {}
 extension ItemState: Codable {}
 extension OperationKind: Codable {}
 extension OperationState: Codable {}
 extension Paging: Codable {}
 extension ReadPolicy: Codable {}
-extension SyncCore.Run.Kind: Codable {}
+extension RunKind: Codable {}
 extension SyncCore.Run.Progress.Phase: Codable {}
-extension SyncCore.Run.State: Codable {}
+extension RunState: Codable {}
 extension SyncCore.Sample.FailureCause: Codable {}
 extension SyncCore.Sample.Reach: Codable {}
-extension StoreUsage.Kind: Codable {}
+extension StoreUsageKind: Codable {}
 extension Trigger: Codable {}
 extension WritePolicy: Codable {}

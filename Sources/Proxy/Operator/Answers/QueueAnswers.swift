@@ -174,7 +174,7 @@ extension Answers {
         /// Whose it is: `anonymous`, or the key of a user.
         package let identity: String
         package let at: Instant
-        package let kind: SyncCore.HistoryEntry.Kind
+        package let kind: HistoryKind
         package let actor: Actor
         /// The name of the capability address that the client used; null for none.
         package let client: String?

@@ -39,7 +39,7 @@ extension Answers {
     package struct BackendStatus: Codable, Sendable, Hashable {
         /// Address of the backend; null when none is configured.
         package let url: String?
-        package let state: SyncCore.BackendStatus.State
+        package let state: BackendState
         /// One sentence for a person.
         package let reason: String
         package let since: Instant?

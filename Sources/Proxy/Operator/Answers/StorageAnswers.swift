@@ -35,7 +35,7 @@ extension Answers {
 
     /// The bytes of one kind, indexes included.
     package struct StoragePart: Codable, Sendable, Hashable {
-        package let kind: StoreUsage.Kind
+        package let kind: StoreUsageKind
         package let rows: Int?
         package let bytes: Int64
     }

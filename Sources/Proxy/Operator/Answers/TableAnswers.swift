@@ -155,8 +155,8 @@ extension Answers {
         package let id: String
         /// Whose it is: `anonymous`, or the key of a user.
         package let identity: String
-        package let kind: SyncCore.Run.Kind
-        package let state: SyncCore.Run.State
+        package let kind: RunKind
+        package let state: RunState
         /// One sentence for a person; null when there is nothing to say.
         package let reason: String?
         package let startedAt: Instant
