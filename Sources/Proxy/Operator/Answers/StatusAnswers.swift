@@ -111,11 +111,12 @@ extension Answers {
         package let maxAttempts: Int
         /// Rows asked for in one page of a pull.
         package let pageRows: Int
+        /// Tables that are pulled at every sync, beside those the store holds.
         package let tables: [String]
     }
 
     /// One minute, or one step of `stepSeconds`. A time without a sample is one in which Understudy did not
-    /// run.
+    /// run. Samples of minutes are kept 7 days.
     package struct Sample: Codable, Sendable, Hashable {
         package let at: Instant
         /// Open operations at the end.
