@@ -321,15 +321,25 @@ private struct AnswerDecoder: Decoder {
 // Values that are answers, or parts of them.
 
 extension JSONValue: Codable {
-    /// For the coding of answers alone, which takes a JSON value as it is.
+    /// Encodes the value as it is into an answer, and as its text elsewhere: Swift Testing encodes the
+    /// arguments of tests.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(self)
+        if encoder is AnswerEncoder {
+            try container.encode(self)
+        } else {
+            try container.encode(text)
+        }
     }
 
-    /// For the coding of answers alone, which takes a JSON value as it is.
+    /// Decodes what ``encode(to:)`` has encoded.
     public init(from decoder: any Decoder) throws {
-        self = try decoder.singleValueContainer().decode(JSONValue.self)
+        let container = try decoder.singleValueContainer()
+        if decoder is AnswerDecoder {
+            self = try container.decode(JSONValue.self)
+        } else {
+            self = try JSONValue(parsing: container.decode(String.self))
+        }
     }
 }
 
