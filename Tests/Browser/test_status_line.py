@@ -62,7 +62,7 @@ def test_a_pull_under_way_shows_that_the_backend_is_in_reach(start, dashboard, m
     proxy.operator("POST", "/sync?wait=0", expect=202, json={})
     work = page.page.locator("#connection .run")
     expect(work).to_contain_text(re.compile(r"Receiving todoitem [\d,]+ of 600"))
-    assert pill(page).inner_text() == "Connected"
+    expect(pill(page)).to_have_text("Connected")
     backend.faults()
 
 
