@@ -65,7 +65,7 @@ def test_the_runs_are_listed_with_what_each_did(start, dashboard):
     run = proxy.sync()
     runs = page.page.locator(".runs tbody tr")
     expect(runs).to_have_count(1)
-    # After started, result and took: sent, on the server, conflicts, refused. The row is there before the run ends.
+    # After started, result and took: sent, on the server, conflicts, refused. The row comes before its numbers.
     for place, number in enumerate(["1", "1", "0", "0"], 2):
         expect(runs.locator("td").nth(place)).to_have_text(number)
     page.accessible()
