@@ -194,7 +194,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "understudySiteTests",
-            dependencies: ["understudy-site", "Program", "Backend", "TablesProtocol"],
+            dependencies: [
+                "understudy-site", "Program", "Proxy", "Backend", "TablesProtocol", arguments,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "Simulation",

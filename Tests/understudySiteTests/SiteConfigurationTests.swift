@@ -1,4 +1,6 @@
+import ArgumentParser
 import Program
+import Proxy
 import Testing
 
 @testable import understudy_site
@@ -14,6 +16,20 @@ import Testing
         }
         #expect(problem?.description.contains("(not shown)") == true)
         #expect(problem?.description.contains("secret") == false)
+    }
+
+    @Test func `every setting is a flag of its own name`() throws {
+        let words = ServeSetting.ofSite.flatMap { setting in
+            setting.allowed == BooleanText.allowed
+                ? ["--\(setting.name)"] : ["--\(setting.name)", setting.about.example]
+        }
+        let run = try Run.parse(words)
+        let flags = run.options.flags.merging(run.site.flags) { $1 }
+        for setting in ServeSetting.ofSite {
+            let said = setting.allowed == BooleanText.allowed ? "yes" : setting.about.example
+            #expect(flags[setting.name] == [said], "\(setting.name)")
+        }
+        #expect(flags.count == ServeSetting.ofSite.count)
     }
 
     @Test func `every setting has a variable that is known`() {
