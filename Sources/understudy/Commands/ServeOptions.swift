@@ -2,8 +2,9 @@ import ArgumentParser
 import Program
 
 /// The options that `serve` and `demo` share. Each can be set as an environment variable too:
-/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins. They are one group: ArgumentParser checks a group
-/// within a group again for each level, which took a third of a start in a debug build.
+/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins.
+///
+/// They are one group, since ArgumentParser validates a group within a group again for each level.
 struct ServeOptions: SettingOptions {
     @Option(Settings.listen) var listen: String?
     @Option(Settings.data, completion: .directory) var data: String?
