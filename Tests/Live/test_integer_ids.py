@@ -151,14 +151,16 @@ def test_a_lost_answer_does_not_make_a_second_row(world):
 def test_each_read_policy(world, policy):
     backend, elsewhere, serve = world
     row = elsewhere.insert(thing="one")
-    proxy = serve(policy)
+    # Each pull is asked for by the test or by a read: else one may fetch the change before the read.
+    proxy = serve(policy, "--sync", "manual")
     client = Client(proxy.url)
     assert client.rows()[0]["thing"] == "one"
-    # The backend itself answers until the pull of the first read has ended.
-    wait_until(lambda: client.ask("GET").headers.get("Age"), what="the first pull")
+    # The backend itself answers until the table is pulled.
+    sync(proxy)
+    assert client.ask("GET").headers.get("Age")
     elsewhere.update(row["id"], thing="two")
     shown = client.ask("GET", f"/{row['id']}").json()["thing"]
-    # The pull of the first read may end before the second read.
+    # The pull of this read may end before its answer, or that of the read before.
     assert shown in {"local": ["one"], "revalidate": ["one", "two"], "remote-first": ["two"]}[policy]
     if policy == "revalidate":
         wait_until(lambda: client.rows()[0]["thing"] == "two", 12, "the backend's row")
