@@ -47,7 +47,11 @@ struct AddressedRequest: Sendable {
         place = path.map {
             Place(path: $0, space: Space($0, method: request.head.method.rawValue))
         }
-        tablePath = TablePath.read(self.request.path)
+        switch path {
+        case .success(let read):
+            tablePath = TablePath.read(self.request.path, read.segments)
+        case .failure: tablePath = TablePath.read(self.request.path)
+        }
     }
 
     private static func path(of request: Request) -> Result<TargetPath, TargetPath.Malformed> {

@@ -66,7 +66,7 @@ struct OperatorAPI: Sendable {
         switch route.action {
         case .now(let action):
             do {
-                return .now(try action(self, call))
+                return .now(try action(self)(call))
             } catch {
                 return .now(error.response)
             }
@@ -77,9 +77,8 @@ struct OperatorAPI: Sendable {
 
     /// Answers in a task. A change does not begin if the server stops.
     private func later(
-        _ action:
-            @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response,
-        _ call: OperatorCall, isChange: Bool = false
+        _ action: @escaping OperatorRoute.LaterHandler, _ call: OperatorCall,
+        isChange: Bool = false
     ) -> Answer {
         .later { reply in
             var call = call
@@ -87,7 +86,7 @@ struct OperatorAPI: Sendable {
             work.start { [call] in
                 guard !isChange || reply.tryBeginChange() else { return }
                 do throws(Problem) {
-                    reply(try await action(self, call))
+                    reply(try await action(self)(call))
                 } catch {
                     reply(error.response)
                 }
@@ -149,7 +148,7 @@ struct OperatorAPI: Sendable {
 // The process, for a support bundle.
 extension OperatorAPI {
     /// `GET /process`: the settings that hold, the libraries, and the end of the log.
-    func processReport() -> Response {
+    func processReport(_: OperatorCall) -> Response {
         .json(
             Answers.ProcessReport(
                 version: Version.text, startedAt: startedAt, libraries: process.libraries,

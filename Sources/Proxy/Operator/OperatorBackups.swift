@@ -6,7 +6,7 @@ import TablesProtocol
 // Backups that this program makes by itself or when it is asked, and what the stores take on disk.
 extension OperatorAPI {
     /// The backups of the folder, the latest first, and the plan.
-    func backupList() async -> Response {
+    func backupList(_: OperatorCall) async -> Response {
         let state = await backups.state
         return .json(
             Answers.BackupPage(
@@ -16,7 +16,7 @@ extension OperatorAPI {
     }
 
     /// Makes and checks a backup now.
-    func makeBackup() async throws(Problem) -> Response {
+    func makeBackup(_: OperatorCall) async throws(Problem) -> Response {
         switch await backups.make() {
         case .success(let made):
             return .json(
@@ -47,7 +47,7 @@ extension OperatorAPI {
     }
 
     /// Every identity that has a store, with its queue.
-    func identityList() async throws(Problem) -> Response {
+    func identityList(_: OperatorCall) async throws(Problem) -> Response {
         var rows: [Answers.KnownIdentity] = []
         for known in tenants.overview { rows.append(try await identityRow(known)) }
         return .json(Answers.Page(rows))

@@ -108,8 +108,17 @@ extension OperatorAPI {
         return try actionResponse(outcome, noun: "operation")
     }
 
-    /// `POST /operations/retry` and `/operations/discard`, and of ``resolveAll(_:)``: does the action to all
-    /// operations that match.
+    /// `POST /operations/retry`: queues again what matches.
+    func retryMany(_ call: OperatorCall) async throws(Problem) -> Response {
+        try await bulk(.retry, call)
+    }
+
+    /// `POST /operations/discard`: discards what matches.
+    func discardMany(_ call: OperatorCall) async throws(Problem) -> Response {
+        try await bulk(.discard, call)
+    }
+
+    /// Does an action to all operations that match.
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let filter = try Self.selection(call.body)

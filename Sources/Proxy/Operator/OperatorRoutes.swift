@@ -9,152 +9,93 @@ extension OperatorRoute {
 
     /// All routes; the first match answers.
     static let all: [OperatorRoute] = [
-        .now(.get, "/-/") { api, call throws(Problem) in
-            try api.dashboardFile("index.html", call)
-        },
-        .now(.get, "/-/livez") { api, _ in api.livez() },
-        .later(.get, "/-/readyz") { api, call throws(Problem) in try await api.readyz(call) },
-        .later(.get, "/-/metrics") { api, _ in await api.metrics() },
-        .now(.get, "/-/openapi.json") { api, _ in api.openAPI() },
-        .now(.get, "/-/{file}") { api, call throws(Problem) in
-            try api.dashboardFile(call.parameter("file"), call)
-        },
+        .now(.get, "/-/", OperatorAPI.startPage),
+        .now(.get, "/-/livez", OperatorAPI.livez),
+        .later(.get, "/-/readyz", OperatorAPI.readyz),
+        .later(.get, "/-/metrics", OperatorAPI.metrics),
+        .now(.get, "/-/openapi.json", OperatorAPI.openAPI),
+        .now(.get, "/-/{file}", OperatorAPI.dashboardFile(_:)),
 
-        .now(.get, "\(api)/session") { api, call throws(Problem) in try api.session(call) },
-        .now(.post, "\(api)/session") { api, call throws(Problem) in try api.signIn(call) },
-        .now(.delete, "\(api)/session") { api, call in api.signOut(call) },
-        .now(.get, "\(api)/sessions") { api, call in api.sessionList(call) },
-        .now(.delete, "\(api)/sessions/{id}") { api, call throws(Problem) in
-            try api.revokeSession(call)
-        },
-        .now(.get, "\(api)/access") { api, _ in api.accessList() },
-        .now(.post, "\(api)/access") { api, call throws(Problem) in try api.addAccess(call) },
-        .now(.delete, "\(api)/access/{name}") { api, call throws(Problem) in
-            try api.revokeAccess(call)
-        },
-        .now(.post, "\(api)/links") { api, call throws(Problem) in try api.makeLink(call) },
+        .now(.get, "\(api)/session", OperatorAPI.session),
+        .now(.post, "\(api)/session", OperatorAPI.signIn),
+        .now(.delete, "\(api)/session", OperatorAPI.signOut),
+        .now(.get, "\(api)/sessions", OperatorAPI.sessionList),
+        .now(.delete, "\(api)/sessions/{id}", OperatorAPI.revokeSession),
+        .now(.get, "\(api)/access", OperatorAPI.accessList),
+        .now(.post, "\(api)/access", OperatorAPI.addAccess),
+        .now(.delete, "\(api)/access/{name}", OperatorAPI.revokeAccess),
+        .now(.post, "\(api)/links", OperatorAPI.makeLink),
 
-        .later(.get, "\(api)/status") { api, call throws(Problem) in try await api.status(call) },
-        .change(.post, "\(api)/mode") { api, call throws(Problem) in try await api.setMode(call) },
-        .later(.get, "\(api)/settings") { api, call throws(Problem) in
-            try await api.settings(call)
-        },
-        .change(.patch, "\(api)/settings") { api, call throws(Problem) in
-            try await api.changeSettings(call)
-        },
-        .later(.get, "\(api)/identities") { api, _ async throws(Problem) in
-            try await api.identityList()
-        },
-        .later(.get, "\(api)/storage") { api, call throws(Problem) in try await api.storage(call) },
-        .later(.get, "\(api)/backups") { api, _ in await api.backupList() },
-        .change(.post, "\(api)/backups") { api, _ async throws(Problem) in
-            try await api.makeBackup()
-        },
-        .now(.get, "\(api)/rejections") { api, _ in api.rejectionList() },
-        .now(.get, "\(api)/process") { api, _ in api.processReport() },
-        .now(.get, "\(api)/events") { api, call throws(Problem) in try api.events(call) },
+        .later(.get, "\(api)/status", OperatorAPI.status),
+        .change(.post, "\(api)/mode", OperatorAPI.setMode),
+        .later(.get, "\(api)/settings", OperatorAPI.settings),
+        .change(.patch, "\(api)/settings", OperatorAPI.changeSettings),
+        .later(.get, "\(api)/identities", OperatorAPI.identityList),
+        .later(.get, "\(api)/storage", OperatorAPI.storage),
+        .later(.get, "\(api)/backups", OperatorAPI.backupList),
+        .change(.post, "\(api)/backups", OperatorAPI.makeBackup),
+        .now(.get, "\(api)/rejections", OperatorAPI.rejectionList),
+        .now(.get, "\(api)/process", OperatorAPI.processReport),
+        .now(.get, "\(api)/events", OperatorAPI.events),
 
-        .later(.post, "\(api)/sync") { api, call throws(Problem) in try await api.sync(call) },
-        .later(.post, "\(api)/push") { api, call throws(Problem) in try await api.push(call) },
-        .later(.get, "\(api)/runs") { api, call throws(Problem) in try await api.runs(call) },
-        .later(.get, "\(api)/runs/{id}") { api, call throws(Problem) in try await api.run(call) },
-        .change(.post, "\(api)/runs/{id}/cancel") { api, call throws(Problem) in
-            try await api.cancelRun(call)
-        },
+        .later(.post, "\(api)/sync", OperatorAPI.sync),
+        .later(.post, "\(api)/push", OperatorAPI.push),
+        .later(.get, "\(api)/runs", OperatorAPI.runs),
+        .later(.get, "\(api)/runs/{id}", OperatorAPI.run),
+        .change(.post, "\(api)/runs/{id}/cancel", OperatorAPI.cancelRun),
 
-        .later(.get, "\(api)/tables") { api, call throws(Problem) in try await api.tables(call) },
-        .change(.patch, "\(api)/tables/{table}") { api, call throws(Problem) in
-            try await api.changeTable(call)
-        },
-        .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
-            try await api.items(call)
-        },
-        .later(.get, "\(api)/tables/{table}/server-rows") { api, call throws(Problem) in
-            try await api.serverRows(call)
-        },
-        .later(.get, "\(api)/tables/{table}/set-aside") { api, call throws(Problem) in
-            try await api.setAsideRows(call)
-        },
-        .change(.post, "\(api)/tables/{table}/indexes") { api, call throws(Problem) in
-            try await api.buildIndex(call)
-        },
-        .change(.delete, "\(api)/tables/{table}/indexes/{id}") { api, call throws(Problem) in
-            try await api.dropIndex(call)
-        },
-        .later(.post, "\(api)/tables/{table}/pull") { api, call throws(Problem) in
-            try await api.pull(call)
-        },
-        .change(.post, "\(api)/tables/{table}/remove") { api, call throws(Problem) in
-            try await api.removeTable(call)
-        },
-        .change(.post, "\(api)/tables/{table}/purge") { api, call throws(Problem) in
-            try await api.purge(call)
-        },
+        .later(.get, "\(api)/tables", OperatorAPI.tables),
+        .change(.patch, "\(api)/tables/{table}", OperatorAPI.changeTable),
+        .later(.get, "\(api)/tables/{table}/items", OperatorAPI.items),
+        .later(.get, "\(api)/tables/{table}/server-rows", OperatorAPI.serverRows),
+        .later(.get, "\(api)/tables/{table}/set-aside", OperatorAPI.setAsideRows),
+        .change(.post, "\(api)/tables/{table}/indexes", OperatorAPI.buildIndex),
+        .change(.delete, "\(api)/tables/{table}/indexes/{id}", OperatorAPI.dropIndex),
+        .later(.post, "\(api)/tables/{table}/pull", OperatorAPI.pull),
+        .change(.post, "\(api)/tables/{table}/remove", OperatorAPI.removeTable),
+        .change(.post, "\(api)/tables/{table}/purge", OperatorAPI.purge),
 
-        .later(.get, "\(api)/operations") { api, call throws(Problem) in
-            try await api.operations(call)
-        },
-        .change(.post, "\(api)/operations/retry") { api, call throws(Problem) in
-            try await api.bulk(.retry, call)
-        },
-        .change(.post, "\(api)/operations/discard") { api, call throws(Problem) in
-            try await api.bulk(.discard, call)
-        },
-        .later(.get, "\(api)/operations/groups") { api, call throws(Problem) in
-            try await api.operationGroups(call)
-        },
-        .later(.get, "\(api)/operations/{id}") { api, call throws(Problem) in
-            try await api.operation(call)
-        },
-        .change(.patch, "\(api)/operations/{id}") { api, call throws(Problem) in
-            try await api.edit(call)
-        },
-        .change(.post, "\(api)/operations/{id}/retry") { api, call throws(Problem) in
-            try await api.retry(call)
-        },
-        .change(.post, "\(api)/operations/{id}/discard") { api, call throws(Problem) in
-            try await api.discard(call)
-        },
+        .later(.get, "\(api)/operations", OperatorAPI.operations),
+        .change(.post, "\(api)/operations/retry", OperatorAPI.retryMany),
+        .change(.post, "\(api)/operations/discard", OperatorAPI.discardMany),
+        .later(.get, "\(api)/operations/groups", OperatorAPI.operationGroups),
+        .later(.get, "\(api)/operations/{id}", OperatorAPI.operation),
+        .change(.patch, "\(api)/operations/{id}", OperatorAPI.edit),
+        .change(.post, "\(api)/operations/{id}/retry", OperatorAPI.retry),
+        .change(.post, "\(api)/operations/{id}/discard", OperatorAPI.discard),
 
-        .change(.post, "\(api)/import") { api, call throws(Problem) in
-            try await api.importChanges(call)
-        },
+        .change(.post, "\(api)/import", OperatorAPI.importChanges),
 
-        .later(.get, "\(api)/conflicts") { api, call throws(Problem) in
-            try await api.conflicts(call)
-        },
-        .change(.post, "\(api)/conflicts/resolve") { api, call throws(Problem) in
-            try await api.resolveAll(call)
-        },
-        .later(.get, "\(api)/conflicts/{id}") { api, call throws(Problem) in
-            try await api.conflict(call)
-        },
-        .change(.post, "\(api)/conflicts/{id}/resolve") { api, call throws(Problem) in
-            try await api.resolve(call)
-        },
+        .later(.get, "\(api)/conflicts", OperatorAPI.conflicts),
+        .change(.post, "\(api)/conflicts/resolve", OperatorAPI.resolveAll),
+        .later(.get, "\(api)/conflicts/{id}", OperatorAPI.conflict),
+        .change(.post, "\(api)/conflicts/{id}/resolve", OperatorAPI.resolve),
 
-        .later(.get, "\(api)/history") { api, call throws(Problem) in try await api.history(call) },
-        .change(.post, "\(api)/history/undo") { api, call throws(Problem) in
-            try await api.undoDecisions(call)
-        },
-        .change(.post, "\(api)/history/{id}/undo") { api, call throws(Problem) in
-            try await api.undo(call)
-        },
-        .later(.get, "\(api)/samples") { api, call throws(Problem) in try await api.samples(call) },
+        .later(.get, "\(api)/history", OperatorAPI.history),
+        .change(.post, "\(api)/history/undo", OperatorAPI.undoDecisions),
+        .change(.post, "\(api)/history/{id}/undo", OperatorAPI.undo),
+        .later(.get, "\(api)/samples", OperatorAPI.samples),
     ]
 }
 
 /// One method on one path of `/-/`.
 struct OperatorRoute: Sendable {
+    /// A method of ``OperatorAPI`` that answers a call.
+    typealias Handler =
+        @Sendable (OperatorAPI) -> (OperatorCall) throws(Problem) -> Response
+    /// The same for a method that waits.
+    typealias LaterHandler =
+        @Sendable (OperatorAPI) -> (OperatorCall) async throws(Problem) -> Response
+
     /// How a route answers.
     enum Action: Sendable {
         /// At once, on the server's thread.
-        case now(@Sendable (OperatorAPI, OperatorCall) throws(Problem) -> Response)
+        case now(Handler)
         /// In a task, while the connection is suspended. A stop of the server does not wait for it.
-        case later(@Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response)
+        case later(LaterHandler)
         /// The same for a change in a store: a stop of the server waits for the answer. After the stop it
         /// does not begin.
-        case change(@Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response)
+        case change(LaterHandler)
     }
 
     let method: HTTPRequest.Method
@@ -165,25 +106,25 @@ struct OperatorRoute: Sendable {
     /// A route that answers at once.
     static func now(
         _ method: HTTPRequest.Method, _ pattern: String,
-        _ action: @escaping @Sendable (OperatorAPI, OperatorCall) throws(Problem) -> Response
+        _ handler: @escaping Handler
     ) -> OperatorRoute {
-        OperatorRoute(method: method, pattern: pattern, action: .now(action))
+        OperatorRoute(method: method, pattern: pattern, action: .now(handler))
     }
 
     /// A route that answers later.
     static func later(
         _ method: HTTPRequest.Method, _ pattern: String,
-        _ action: @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response
+        _ handler: @escaping LaterHandler
     ) -> OperatorRoute {
-        OperatorRoute(method: method, pattern: pattern, action: .later(action))
+        OperatorRoute(method: method, pattern: pattern, action: .later(handler))
     }
 
     /// A route that changes a store, and answers later.
     static func change(
         _ method: HTTPRequest.Method, _ pattern: String,
-        _ action: @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response
+        _ handler: @escaping LaterHandler
     ) -> OperatorRoute {
-        OperatorRoute(method: method, pattern: pattern, action: .change(action))
+        OperatorRoute(method: method, pattern: pattern, action: .change(handler))
     }
 
     /// Whether requests are checked by openapi.json. Others, such as those for a page of the dashboard, are

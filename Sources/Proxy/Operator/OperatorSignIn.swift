@@ -5,7 +5,7 @@ import TablesProtocol
 // Capability addresses and sessions.
 extension OperatorAPI {
     /// `GET /access`: lists the capability addresses.
-    func accessList() -> Response {
+    func accessList(_: OperatorCall) -> Response {
         .json(Answers.Page(capabilities.all.map { Answers.Access($0) }))
     }
 

@@ -59,7 +59,7 @@ extension OperatorAPI {
     }
 
     /// `GET /rejections`: counts the requests that the guard refused, by reason.
-    func rejectionList() -> Response {
+    func rejectionList(_: OperatorCall) -> Response {
         .json(Answers.Page(rejections.all.map { Answers.Rejection($0) }))
     }
 
@@ -198,7 +198,7 @@ struct SettingsPatch {
 // Health, metrics, the document, and the dashboard's files.
 extension OperatorAPI {
     /// `GET /-/livez`: says that the process answers.
-    func livez() -> Response { Self.health([("process", nil)]) }
+    func livez(_: OperatorCall) -> Response { Self.health([("process", nil)]) }
 
     /// Whether durable writes can be accepted; offline counts as ready. With `verbose` it also reports
     /// checks that do not decide.
@@ -247,7 +247,7 @@ extension OperatorAPI {
     }
 
     /// `GET /-/metrics`: the metrics as a text for Prometheus.
-    func metrics() async -> Response {
+    func metrics(_: OperatorCall) async -> Response {
         var statuses: [EngineStatus] = []
         var contents: [String: Metrics.Contents] = [:]
         // Before the open engines, so that one that ends meanwhile is not counted twice.
@@ -278,16 +278,26 @@ extension OperatorAPI {
     }
 
     /// `GET /-/openapi.json`: the description of this API.
-    func openAPI() -> Response {
+    func openAPI(_: OperatorCall) -> Response {
         Response(
             status: .ok,
             headerFields: [.contentType: "application/json", .cacheControl: "no-cache"],
             body: PackageResources.openapi_json)
     }
 
+    /// `GET /-/`: the page of the dashboard.
+    func startPage(_ call: OperatorCall) throws(Problem) -> Response {
+        try dashboardFile("index.html", call)
+    }
+
+    /// `GET /-/{file}`: a file of the dashboard.
+    func dashboardFile(_ call: OperatorCall) throws(Problem) -> Response {
+        try dashboardFile(call.parameter("file"), call)
+    }
+
     /// A file of the dashboard. A browser at `[::1]` is redirected to `localhost`: a content security
     /// policy cannot name an IPv6 address.
-    func dashboardFile(_ name: String, _ call: OperatorCall) throws(Problem) -> Response {
+    private func dashboardFile(_ name: String, _ call: OperatorCall) throws(Problem) -> Response {
         let authority = call.request.head.authority ?? ""
         if authority.hasPrefix("[") {
             let port = Substring(authority.utf8.drop { $0 != UInt8(ascii: "]") }.dropFirst())

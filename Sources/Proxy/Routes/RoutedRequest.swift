@@ -52,9 +52,10 @@ final class RoutedRequest: RequestHandler {
         case .operatorAPI:
             methods = OperatorRoute.allowedMethods(place?.path.segments ?? []).map(\.rawValue)
         case .tables:
-            let allowed = try? TableCall.allowedMethods(
-                asked.request, defaultGeneration: routes.tables.defaultGeneration)
-            methods = allowed ?? []
+            if let path = try? asked.tablePath?.get() {
+                methods = TableCall.allowedMethods(
+                    asked.request, path, defaultGeneration: routes.tables.defaultGeneration)
+            }
         case .other, nil: break
         }
         return methods.isEmpty ? Self.knownMethods : methods.joined(separator: ", ")

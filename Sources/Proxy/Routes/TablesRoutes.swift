@@ -228,8 +228,8 @@ extension TablesRoutes {
             guard tables?.contains(path.table) ?? true else {
                 return answer.render(error: .unknownTable(path.table.text))
             }
-            let methods = try TableCall.allowedMethods(
-                request, defaultGeneration: defaultGeneration)
+            let methods = TableCall.allowedMethods(
+                request, path, defaultGeneration: defaultGeneration)
             return Response(
                 status: .ok, headerFields: [.allow: methods.joined(separator: ", ")])
         } catch {

@@ -140,13 +140,12 @@ extension TableCall {
     /// OPTIONS: those with a verb, HEAD beside GET, and OPTIONS. As on the Node server, the protocol
     /// version is not checked.
     /// - Parameters:
-    ///   - request: any request to the path, with an undecoded target.
+    ///   - request: any request to the path.
+    ///   - path: the path of a table or an item.
     ///   - defaultGeneration: the generation of a request that shows none.
-    /// - Throws: ``TablesError`` if the path is neither a table's nor an item's.
     public static func allowedMethods(
-        _ request: Request, defaultGeneration: Generation
-    ) throws(TablesError) -> [String] {
-        let path = try TablePath(request.path)
+        _ request: Request, _ path: TablePath, defaultGeneration: Generation
+    ) -> [String] {
         let client = ClientFamily.detect(request, default: defaultGeneration)
         let verbs = methods(onItem: path.id != nil, client.generation)
         return verbs.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] } + ["OPTIONS"]

@@ -43,8 +43,7 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The path of a request on `/tables`. It is split at the undecoded slashes, then each segment is decoded
-/// once.
+/// The path of a request on `/tables`.
 public struct TablePath: Sendable, Hashable {
     /// The table.
     public var table: TableName
@@ -60,12 +59,35 @@ public struct TablePath: Sendable, Hashable {
         return PercentCoding.decode(Substring(first), allowsNUL: false)?.lowercased() == "tables"
     }
 
-    /// Parses `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash.
+    /// Parses `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash. Splits the path at its
+    /// undecoded slashes, then decodes each segment once.
     /// - Returns: nil for a path beside `/tables`, see ``isTables(_:)``; otherwise the path, or what is wrong
     ///   with its encoding, shape, name or id.
     public static func read(_ path: Substring) -> Result<TablePath, TablesError>? {
         guard isTables(path) else { return nil }
-        do throws(TablesError) { return .success(try TablePath(belowTables: path)) } catch {
+        var segments: [String] = []
+        for raw in path.utf8.dropFirst().split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        {
+            guard let segment = PercentCoding.decode(Substring(raw), allowsNUL: false) else {
+                return .failure(.badRequest("The path is not percent-encoded UTF-8."))
+            }
+            segments.append(segment)
+        }
+        return read(path, segments)
+    }
+
+    /// The same as ``read(_:)``, for a path that was split and decoded before.
+    /// - Parameters:
+    ///   - path: the path as received.
+    ///   - segments: its decoded segments.
+    public static func read(
+        _ path: Substring, _ segments: [String]
+    ) -> Result<TablePath, TablesError>? {
+        guard segments.first?.lowercased() == "tables" else { return nil }
+        do throws(TablesError) {
+            return .success(try TablePath(path, below: segments.dropFirst()))
+        } catch {
             return .failure(error)
         }
     }
@@ -77,30 +99,23 @@ public struct TablePath: Sendable, Hashable {
         self = try read.get()
     }
 
-    private init(belowTables path: Substring) throws(TablesError) {
-        let slash = UInt8(ascii: "/")
-        guard let mark = path.utf8.dropFirst().firstIndex(of: slash) else {
-            throw .unknownTable(String(path))
-        }
-        let name = path[path.utf8.index(after: mark)...]
-        let nameEnd = name.utf8.firstIndex(of: slash) ?? name.endIndex
-        let decoded = try Self.decode(name[..<nameEnd])
-        guard let table = TableName(decoded) else { throw .unknownTable(decoded) }
+    private init(_ path: Substring, below segments: ArraySlice<String>) throws(TablesError) {
+        guard let name = segments.first else { throw .unknownTable(String(path)) }
+        guard let table = TableName(name) else { throw .unknownTable(name) }
         self.table = table
-        tablePath = String(path[..<nameEnd])
-        var rest = path.utf8[nameEnd...].dropFirst()
-        if rest.isEmpty { return }
-        if rest.last == slash { rest.removeLast() }
-        if rest.contains(slash) { throw .unknownTable(String(path)) }
-        let text = try Self.decode(Substring(rest))
+        tablePath = Self.upToSecondSegment(path)
+        var rest = segments.dropFirst()
+        guard rest != [""] else { return }
+        if rest.last == "" { rest.removeLast() }
+        guard let text = rest.first else { return }
+        guard rest.count == 1 else { throw .unknownTable(String(path)) }
         do throws(ItemID.Refusal) { id = try ItemID(text) } catch { throw .invalidID(error) }
     }
 
-    private static func decode(_ segment: Substring) throws(TablesError) -> String {
-        guard let text = PercentCoding.decode(segment, allowsNUL: false) else {
-            throw .badRequest("The path is not percent-encoded UTF-8.")
-        }
-        return text
+    private static func upToSecondSegment(_ path: Substring) -> String {
+        let slash = UInt8(ascii: "/")
+        let name = path.utf8.dropFirst().drop { $0 != slash }.dropFirst()
+        return String(path[..<(name.firstIndex(of: slash) ?? path.endIndex)])
     }
 }
 
