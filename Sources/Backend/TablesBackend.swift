@@ -159,8 +159,12 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         }
     }
 
+    /// Puts work in a lane of the storage's threads.
+    private typealias Submit =
+        @Sendable (CallLane, @escaping @Sendable () -> Void) -> Submission
+
     private func later(
-        _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,
+        _ call: Call, _ submit: @escaping Submit,
         _ finish: @escaping @Sendable (Response) -> Response
     ) -> Answer {
         // Health that reports on the pool is answered without a thread of the pool.
@@ -170,25 +174,9 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         }
         return .later { reply in
             let serve: @Sendable (FaultPlan) -> Void = { plan in
-                let asked = self.uptime()
-                let isQueued = submit {
-                    let waited = self.uptime() - asked
-                    if waited >= .seconds(Limits.abandonedSeconds), reply.clientHasLeft {
-                        return reply(finish(self.unavailable(call)))
-                    }
-                    guard reply.tryBeginChange() else { return }
-                    if waited > .seconds(Limits.queuedSeconds) {
-                        self.outage.began("A request waited too long for the database.")
-                        return reply(finish(self.unavailable(call)))
-                    }
-                    reply(
-                        self.healthAnswer(call) ?? self.controlAnswer(call)
-                            ?? finish(self.serve(call, plan.fault)))
-                }
-                if !isQueued {
-                    self.outage.began("Too many requests wait for the database.")
-                    reply(finish(self.unavailable(call)))
-                }
+                let isTried = plan.fault == nil && call.isListRead
+                self.queue(
+                    call, plan.fault, in: isTried ? .list : .brief, submit, reply, finish)
             }
             if Health(call) != nil || self.options.servesFaults && call.isControl {
                 return serve(FaultPlan())
@@ -196,6 +184,47 @@ extension TablesBackend: HTTPHandler, RequestHandler {
             let plan = self.plan(call)
             guard plan.latencyMilliseconds > 0 else { return serve(plan) }
             Self.after(plan.latencyMilliseconds) { serve(plan) }
+        }
+    }
+
+    /// Answers a request on a thread of the storage.
+    ///
+    /// 1. A list is tried for a short time. If it needs more, it begins anew in the lane of long lists.
+    /// 2. A request that no thread has taken after ``Limits/queuedSeconds`` is answered then. No thread
+    ///    takes it later.
+    private func queue(
+        _ call: Call, _ fault: FaultKind?, in lane: CallLane, _ submit: @escaping Submit,
+        _ reply: Reply, _ finish: @escaping @Sendable (Response) -> Response
+    ) {
+        let asked = uptime()
+        let turn = Turn {
+            // A list that waits for other lists says nothing of the database.
+            if lane == .brief {
+                self.outage.began("A request waited too long for the database.")
+            }
+            reply(finish(self.unavailable(call)))
+        }
+        let submission = submit(lane) {
+            let waited = self.uptime() - asked
+            if waited > .seconds(Limits.queuedSeconds) { return turn.end() }
+            guard turn.begin() else { return }
+            if waited >= .seconds(Limits.abandonedSeconds), reply.clientHasLeft {
+                return reply(finish(self.unavailable(call)))
+            }
+            guard lane == .longList || reply.tryBeginChange() else { return }
+            if let answer = self.healthAnswer(call) ?? self.controlAnswer(call) {
+                return reply(answer)
+            }
+            guard lane == .list else { return reply(finish(self.serve(call, fault))) }
+            if let response = self.serveBriefly(call) { return reply(finish(response)) }
+            self.queue(call, fault, in: .longList, submit, reply, finish)
+        }
+        switch submission {
+        case .begins: break
+        case .waits: Self.after(Limits.queuedSeconds * 1000) { turn.end() }
+        case .refused:
+            if lane == .brief { outage.began("Too many requests wait for the database.") }
+            reply(finish(unavailable(call)))
         }
     }
 
@@ -284,7 +313,7 @@ extension TablesBackend {
             switch storage.callThreads {
             case .callersThread: taskCalls.async(execute: work)
             case .ownThreads(let submit):
-                if !submit(work) {
+                if case .refused = submit(.brief, work) {
                     let error = StorageUnavailable(reason: "Too many calls wait for the database.")
                     continuation.resume(throwing: error)
                 }
@@ -313,4 +342,25 @@ package enum Uptime {
 
     /// It only goes forward.
     package static var now: Duration { start.duration(to: ContinuousClock.now) }
+}
+
+/// The turn of a request that waits for a thread: either it begins, or its waiting ends without it.
+private final class Turn: Sendable {
+    /// What is done when the waiting ends; nil after either. What it holds is let go then.
+    private let unserved: Mutex<(@Sendable () -> Void)?>
+
+    init(_ unserved: @escaping @Sendable () -> Void) { self.unserved = Mutex(unserved) }
+
+    /// Begins the request; false if its waiting has ended.
+    func begin() -> Bool { take() != nil }
+
+    /// Ends the waiting of a request that has not begun.
+    func end() { take()?() }
+
+    private func take() -> (@Sendable () -> Void)? {
+        unserved.withLock { unserved in
+            defer { unserved = nil }
+            return unserved
+        }
+    }
 }

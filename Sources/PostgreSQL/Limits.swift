@@ -25,7 +25,15 @@ public enum Limits {
     static let keepaliveProbes = 3
     /// Connections of one pool, and threads that use them.
     public static let connections = 8
-    /// Calls that wait for a thread of a pool; another one is turned away.
+    /// How many of a pool's threads a lane, and those behind it, may have at once.
+    static func threads(of lane: PostgreSQLPool.Lane, connections: Int) -> Int {
+        switch lane {
+        case .brief: connections
+        case .list: max(connections * 3 / 4, 1)
+        case .longList: max(connections / 2, 1)
+        }
+    }
+    /// Calls that wait in each lane for a thread of a pool; another one is turned away.
     public static let waitingCalls = 256
     /// How long a call waits for a free connection, in milliseconds.
     static let poolMilliseconds = 10_000

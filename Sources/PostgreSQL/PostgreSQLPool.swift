@@ -68,9 +68,25 @@ public final class PostgreSQLPool: Sendable {
         workers = Workers(connections)
     }
 
-    /// Puts work in the queue of the pool's threads.
-    /// - Returns: false when ``Limits/waitingCalls`` are in the queue; then the work is not done.
-    public func submit(_ work: @escaping @Sendable () -> Void) -> Bool { workers.submit(work) }
+    /// What became of work for the pool's threads.
+    public enum Submission: Sendable {
+        /// A thread takes it now.
+        case begins
+        /// It waits for a thread.
+        case waits
+        /// ``Limits/waitingCalls`` wait before it, and it will not be done.
+        case refused
+    }
+
+    /// The queues for the pool's threads, from what takes a moment to what takes long.
+    public enum Lane: Int, Sendable, CaseIterable {
+        case brief, list, longList
+    }
+
+    /// Puts work in a lane of the pool's threads.
+    public func submit(_ lane: Lane, _ work: @escaping @Sendable () -> Void) -> Submission {
+        workers.submit(lane, work)
+    }
 
     /// Lends a connection. One that broke is not kept, nor are those that are idle then; nor is one whose
     /// transaction is still open.
@@ -117,43 +133,75 @@ public final class PostgreSQLPool: Sendable {
 /// Each is a serial queue: those have threads of their own, where a concurrent queue would block threads of
 /// the pool that Swift's tasks run on.
 private final class Workers: Sendable {
+    private typealias Lane = PostgreSQLPool.Lane
+    private typealias Job = @Sendable () -> Void
+
     private struct State {
-        var jobs: [@Sendable () -> Void] = []
+        /// The jobs of each lane that wait.
+        var waiting = Lane.allCases.map { _ in [Job]() }
+        /// How many threads run jobs of each lane.
+        var running = Lane.allCases.map { _ in 0 }
+        /// How many threads each lane, and those behind it, may have.
+        let most: [Int]
         var idle: [DispatchQueue]
+
+        /// Takes the first job of the first lane that has one and may have another thread.
+        mutating func next() -> (job: Job, lane: Lane)? {
+            for lane in Lane.allCases where !waiting[lane.rawValue].isEmpty && hasThread(lane) {
+                running[lane.rawValue] += 1
+                return (waiting[lane.rawValue].removeFirst(), lane)
+            }
+            return nil
+        }
+
+        /// Whether a lane may have another thread: so may each lane before it, with those behind.
+        func hasThread(_ lane: Lane) -> Bool {
+            (0...lane.rawValue).allSatisfy { running[$0...].reduce(0, +) < most[$0] }
+        }
     }
 
     private let state: Mutex<State>
 
     init(_ count: Int) {
-        state = Mutex(
-            State(idle: (0..<count).map { DispatchQueue(label: "understudy.postgresql.\($0)") }))
+        let queues = (0..<count).map { DispatchQueue(label: "understudy.postgresql.\($0)") }
+        let most = Lane.allCases.map { Limits.threads(of: $0, connections: count) }
+        state = Mutex(State(most: most, idle: queues))
     }
 
     /// How many jobs no thread has taken yet.
-    var waiting: Int { state.withLock { $0.jobs.count } }
+    var waiting: Int { state.withLock { $0.waiting.map(\.count).reduce(0, +) } }
 
-    func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
-        let (isTaken, queue) = state.withLock { state -> (Bool, DispatchQueue?) in
-            guard state.jobs.count < Limits.waitingCalls else { return (false, nil) }
-            state.jobs.append(work)
-            return (true, state.idle.popLast())
+    func submit(
+        _ lane: PostgreSQLPool.Lane, _ job: @escaping @Sendable () -> Void
+    ) -> PostgreSQLPool.Submission {
+        let (submission, queue) = state.withLock {
+            state -> (PostgreSQLPool.Submission, DispatchQueue?) in
+            if state.hasThread(lane), let queue = state.idle.popLast() {
+                state.running[lane.rawValue] += 1
+                return (.begins, queue)
+            }
+            guard state.waiting[lane.rawValue].count < Limits.waitingCalls else {
+                return (.refused, nil)
+            }
+            state.waiting[lane.rawValue].append(job)
+            return (.waits, nil)
         }
-        if let queue { queue.async { self.run(on: queue) } }
-        return isTaken
+        if let queue { queue.async { self.run(job, lane, on: queue) } }
+        return submission
     }
 
-    /// Runs the jobs that wait, and makes the queue idle afterwards.
-    private func run(on queue: DispatchQueue) {
-        while true {
-            let job: (@Sendable () -> Void)? = state.withLock { state in
-                guard !state.jobs.isEmpty else {
-                    state.idle.append(queue)
-                    return nil
-                }
-                return state.jobs.removeFirst()
+    /// Runs a job and then those that wait, and makes the queue idle afterwards. So no job waits that may
+    /// have an idle thread.
+    private func run(_ first: @escaping Job, _ lane: Lane, on queue: DispatchQueue) {
+        var next: (job: Job, lane: Lane)? = (first, lane)
+        while let current = next {
+            current.job()
+            next = state.withLock { state in
+                state.running[current.lane.rawValue] -= 1
+                let next = state.next()
+                if next == nil { state.idle.append(queue) }
+                return next
             }
-            guard let job else { return }
-            job()
         }
     }
 }
@@ -207,12 +255,15 @@ extension PostgreSQLPool {
     }
 
     /// Runs a transaction that reads only.
+    /// - Parameter milliseconds: how long each of its statements may take; nil for the connection's own time.
     @available(*, noasync)
-    public func inReadTransaction<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws
-        -> Value
-    {
+    public func inReadTransaction<Value>(
+        milliseconds: Int? = nil, _ body: (PostgreSQLConnection) throws -> Value
+    ) throws -> Value {
         try retrying { connection in
-            try connection.transaction(.oneMoment) { .commit(try body(connection)) }
+            try connection.transaction(.oneMoment, milliseconds: milliseconds) {
+                .commit(try body(connection))
+            }
         }
     }
 }
@@ -221,14 +272,16 @@ extension PostgreSQLConnection {
     /// Runs one transaction. What throws is rolled back. Where that is refused, the pool does not keep the
     /// connection.
     /// - Parameters:
+    ///   - milliseconds: how long each of its statements may take; nil for the connection's own time.
     ///   - isLong: whether its statements may take, and wait for locks, as long as they need.
     ///   - beforeCommit: called when nothing is left but to commit.
     @available(*, noasync)
     public func transaction<Value>(
-        _ isolation: PostgreSQLPool.Isolation, isLong: Bool = false,
+        _ isolation: PostgreSQLPool.Isolation, milliseconds: Int? = nil, isLong: Bool = false,
         beforeCommit: () -> Void = {}, _ body: () throws -> PostgreSQLPool.End<Value>
     ) throws -> Value {
-        try run(script: isolation.begin)
+        let time = milliseconds.map { "; SET LOCAL statement_timeout = \($0)" } ?? ""
+        try run(script: isolation.begin + time)
         defer { restoreTimeouts() }
         let end: PostgreSQLPool.End<Value>
         do {

@@ -16,9 +16,11 @@ enum Limits {
     static let tokenHours: Int64 = 720
     /// For how many hours a token of this site holds where nothing is said.
     static let usualTokenHours: Int64 = 24
-    /// How long the statements of a list may take in PostgreSQL, all together, in milliseconds; as long as
-    /// PostgreSQL gives one.
-    static let postgreSQLListMilliseconds = 30_000
+    /// How long the statements of a list may take in PostgreSQL, all together, in milliseconds.
+    static let postgreSQLListMilliseconds = 5000
+    /// How long a list may take on a thread that other calls wait for, in milliseconds. A longer one begins
+    /// anew in the lane of long calls.
+    static let briefListMilliseconds = 250
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.
     static let copiedRows = 500
 }

@@ -9,6 +9,14 @@ package struct RowQuery: Sendable {
         case insertion
     }
 
+    /// How long the database may take for a list.
+    package enum Time: Sendable {
+        /// As long as a list is tried; as long as any list where a storage has no lanes.
+        case brief
+        /// As long as any list may take.
+        case whole
+    }
+
     /// The table. One that is not there has no rows.
     package var table: TableName
     /// The filter; nil selects every row.
@@ -29,6 +37,8 @@ package struct RowQuery: Sendable {
     package var nulls = NullComparison.unknown
     /// True compares `updatedAt` to 100 ns, false to milliseconds.
     package var isExact = false
+    /// How long it may take.
+    package var time = Time.whole
     /// The value of the function `now()`.
     package var now: Instant
 }

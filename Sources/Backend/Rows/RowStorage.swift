@@ -119,8 +119,29 @@ package enum CallThreads: Sendable {
     /// ``Limits/listMilliseconds`` then.
     case callersThread
     /// On threads of the storage's own, since a call may wait for another machine. The closure puts one
-    /// request in their queue; it gives false when the queue is full, and then the request is not run.
-    case ownThreads(@Sendable (@escaping @Sendable () -> Void) -> Bool)
+    /// request in a lane.
+    case ownThreads(@Sendable (CallLane, @escaping @Sendable () -> Void) -> Submission)
+}
+
+/// A queue for the threads of a storage. The later a lane is, the fewer threads it and those behind it may
+/// have, so that nothing waits for what takes longer.
+package enum CallLane: Sendable {
+    /// What takes a moment: a row by its id, a write, health.
+    case brief
+    /// A list that is tried for the time of ``RowQuery/Time/brief``.
+    case list
+    /// A list that takes longer.
+    case longList
+}
+
+/// What became of a call that was put in a lane.
+package enum Submission: Sendable {
+    /// A thread takes it now.
+    case begins
+    /// It waits for a thread.
+    case waits
+    /// The lane is full, and the call will not run.
+    case refused
 }
 
 /// A storage that cannot answer for now: the same request may succeed later.

@@ -21,6 +21,8 @@ struct Call: Sendable {
     var parameters: [Parameter]
     /// The sender, where tokens are verified.
     var sender = Sender.anonymous
+    /// How long the storage may take for its list.
+    var listTime = RowQuery.Time.whole
 
     /// One pair of the query, decoded.
     struct Parameter: Sendable, Hashable {
@@ -54,6 +56,12 @@ struct Call: Sendable {
 
     /// The media type of the Content-Type field; nil without one.
     var mediaType: MediaType? { field(.contentType).map(MediaType.init) }
+
+    /// Whether it reads a list.
+    var isListRead: Bool {
+        guard case .table = route else { return false }
+        return method == .get || method == .head
+    }
 
     /// The table that it is about; nil for every other path.
     var tableName: TableName? {

@@ -59,7 +59,7 @@ extension TableRequest {
             lastOrder: profile.isNode && options.lists == .sorted ? .insertion : .id,
             skip: query.skip, limit: limit,
             includesDeleted: includesDeleted, nulls: NullComparison(profile.generation),
-            isExact: options.stamps == .subMillisecond, now: now)
+            isExact: options.stamps == .subMillisecond, time: call.listTime, now: now)
     }
 
     /// `GET /tables/{table}/{id}`.

@@ -14,8 +14,22 @@ extension TablesBackend {
     /// Serves a request without any fault, in the flavour's words. What is not to be kept is answered as if
     /// it were.
     func serve(_ call: Call, keeping: Bool = true) -> Response {
-        var response =
-            call.method == .options ? preflight(call) : answer(call, keeping: keeping)
+        var response: Response
+        do throws(TooMuchWork) {
+            response =
+                call.method == .options ? preflight(call) : try answer(call, keeping: keeping)
+        } catch {
+            response = answerer(call, nil).refused(Refusal(400, error.description))
+        }
+        CrossOrigin.add(to: &response, call, profile)
+        return response
+    }
+
+    /// Serves the read of a list if that takes little time; nil if it takes more.
+    func serveBriefly(_ call: Call) -> Response? {
+        var call = call
+        call.listTime = .brief
+        guard var response = try? answer(call, keeping: true) else { return nil }
         CrossOrigin.add(to: &response, call, profile)
         return response
     }
@@ -72,7 +86,7 @@ extension TablesBackend {
         options.dynamicTable != nil || options.tables[name] != nil
     }
 
-    private func answer(_ call: Call, keeping: Bool) -> Response {
+    private func answer(_ call: Call, keeping: Bool) throws(TooMuchWork) -> Response {
         do {
             if let answer = try logins(call) ?? customRefusal(call) ?? customAnswer(call) {
                 return answer
@@ -82,7 +96,7 @@ extension TablesBackend {
             outage.ended()
             return answerer(call, decision.table).response(decision.outcome)
         } catch let problem as TooMuchWork {
-            return answerer(call, nil).refused(Refusal(400, problem.description))
+            throw problem
         } catch let problem as StorageUnavailable {
             outage.began(problem.reason)
             return answerer(call, nil).unavailable()

@@ -37,8 +37,8 @@ struct PostgreSQLList {
     }
 
     /// The rows after the skipped ones and, where asked for, the number of all.
-    /// - Parameter milliseconds: how long its statements may take, all together. A page of a list that is not
-    ///   copied has the connection's own time.
+    /// - Parameter milliseconds: how long its statements may take, all together. The transaction gives this time
+    ///   to each statement already.
     /// - Throws: ``TooMuchWork``, or PostgreSQL's error where it ends a statement after that time.
     func rows(_ connection: PostgreSQLConnection, milliseconds: Int) throws -> RowList {
         let end = Uptime.now + .milliseconds(milliseconds)

@@ -15,6 +15,8 @@ package final class PostgreSQLRowStorage: RowStorage {
     struct Hooks: Sendable {
         /// The most milliseconds that the statements of a list may take, all together.
         var listMilliseconds = Limits.postgreSQLListMilliseconds
+        /// The same for a list that is tried as a brief call.
+        var briefListMilliseconds = Limits.briefListMilliseconds
         /// Whether writers of a table wait for one another. Tests show what is missed where they do not.
         var ordersWriters = true
         /// Called when nothing is left but to commit.
@@ -23,7 +25,21 @@ package final class PostgreSQLRowStorage: RowStorage {
         var afterCommit: @Sendable () throws -> Void = {}
     }
 
-    package var callThreads: CallThreads { .ownThreads { [pool] work in pool.submit(work) } }
+    package var callThreads: CallThreads {
+        .ownThreads { [pool] lane, work in
+            let poolLane: PostgreSQLPool.Lane =
+                switch lane {
+                case .brief: .brief
+                case .list: .list
+                case .longList: .longList
+                }
+            return switch pool.submit(poolLane, work) {
+            case .begins: .begins
+            case .waits: .waits
+            case .refused: .refused
+            }
+        }
+    }
 
     /// Opens the database and makes its schema ready.
     ///
@@ -85,14 +101,16 @@ extension PostgreSQLRowStorage {
     }
 
     package func list(_ query: RowQuery) throws -> RowList {
-        try mappingTransientErrors {
+        let milliseconds =
+            query.time == .brief ? hooks.briefListMilliseconds : hooks.listMilliseconds
+        return try mappingTransientErrors {
             do {
-                return try pool.inReadTransaction { connection in
+                return try pool.inReadTransaction(milliseconds: milliseconds) { connection in
                     guard let table = try PostgreSQLTables.find(connection, query.table) else {
                         return RowList(count: query.counts ? 0 : nil)
                     }
                     return try PostgreSQLList(query, table)
-                        .rows(connection, milliseconds: hooks.listMilliseconds)
+                        .rows(connection, milliseconds: milliseconds)
                 }
             } catch let error as PostgreSQLError where error.isCancelledStatement {
                 // The server's time-out of a statement: the list would run into it again.

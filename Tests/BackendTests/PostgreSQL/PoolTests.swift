@@ -10,23 +10,51 @@ import Testing
         let pool = try PostgreSQLPool("postgresql:///x", schema: "public", connections: 1)
         let begun = DispatchSemaphore(value: 0)
         let end = DispatchSemaphore(value: 0)
-        let isRunning = pool.submit {
+        let first = pool.submit(.brief) {
             begun.signal()
             end.wait()
         }
-        #expect(isRunning)
+        #expect(first == .begins)
         begun.wait()
         let done = DispatchSemaphore(value: 0)
         for _ in 0..<Limits.waitingCalls {
-            let isQueued = pool.submit { done.signal() }
-            #expect(isQueued)
+            let submission = pool.submit(.brief) { done.signal() }
+            #expect(submission == .waits)
         }
-        let isExcess = pool.submit {}
-        #expect(!isExcess)
+        let excess = pool.submit(.brief) {}
+        #expect(excess == .refused)
         end.signal()
         for _ in 0..<Limits.waitingCalls { done.wait() }
-        let isQueuedAgain = pool.submit {}
-        #expect(isQueuedAgain)
+        let again = pool.submit(.brief) {}
+        #expect(again != .refused)
+    }
+
+    @Test(.ends) func `what takes a moment never waits for lists`() throws {
+        let pool = try PostgreSQLPool("postgresql:///x", schema: "public", connections: 8)
+        let end = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        func submit(_ count: Int, _ lane: PostgreSQLPool.Lane) -> [PostgreSQLPool.Submission] {
+            (0..<count).map { _ in
+                pool.submit(lane) {
+                    end.wait()
+                    done.signal()
+                }
+            }
+        }
+        let begins = PostgreSQLPool.Submission.begins
+        let waits = PostgreSQLPool.Submission.waits
+        // Long lists have half of the threads, all lists three quarters.
+        #expect(submit(6, .longList) == [begins, begins, begins, begins, waits, waits])
+        #expect(submit(3, .list) == [begins, begins, waits])
+        #expect(submit(3, .brief) == [begins, begins, waits])
+        #expect(pool.load.waiting == 4)
+        // None is left behind.
+        for _ in 0..<12 { end.signal() }
+        for _ in 0..<12 { done.wait() }
+        #expect(pool.load.waiting == 0)
+        #expect(submit(4, .longList) == [begins, begins, begins, begins])
+        for _ in 0..<4 { end.signal() }
+        for _ in 0..<4 { done.wait() }
     }
 
     @Test(.ends) func `a connection that was lost takes the idle ones of its server along`() throws

@@ -153,10 +153,10 @@ import Testing
     ) async throws {
         let queue = DispatchQueue(label: "understudy.tests.storage")
         let submitted = Submitted()
-        let callThreads = CallThreads.ownThreads { work in
+        let callThreads = CallThreads.ownThreads { _, work in
             submitted.count.add(1, ordering: .relaxed)
             queue.async(execute: work)
-            return true
+            return .begins
         }
         let storage = InterruptedStorage(base: try kind.open(), callThreads: callThreads) {
             dispatchPrecondition(condition: .onQueue(queue))

@@ -115,9 +115,9 @@ import Testing
         let seconds = Mutex(0)
         let storage = InterruptedStorage(
             base: try SQLiteRowStorage(),
-            callThreads: .ownThreads { work in
+            callThreads: .ownThreads { _, work in
                 works.withLock { $0.append(work) }
-                return true
+                return .begins
             })
         let backend = try TablesBackend(
             on: storage, options: BackendOptions(),
@@ -157,7 +157,7 @@ import Testing
 
     @Test(.ends) func `a request that finds the queue full is asked to come again`() async throws {
         let storage = InterruptedStorage(
-            base: try SQLiteRowStorage(), callThreads: .ownThreads { _ in false })
+            base: try SQLiteRowStorage(), callThreads: .ownThreads { _, _ in .refused })
         let client = try Client(on: storage)
         let request = Request(
             head: .init(method: .get, scheme: "http", authority: "b", path: "/tables/t"), body: [])
