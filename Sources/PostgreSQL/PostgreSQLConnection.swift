@@ -22,7 +22,7 @@ import Glibc
         return "\(number / 10_000).\(number % 10_000)"
     }
 
-    /// Connects.
+    /// Connects to the first of the URL's hosts that is as `target_session_attrs` says.
     /// - Parameters:
     ///   - url: `postgresql://…` as libpq reads it, with several hosts and `target_session_attrs`, which is
     ///     `read-write` where it is not named.
@@ -30,25 +30,7 @@ import Glibc
     ///   - lockMilliseconds: how long a statement may wait for a lock.
     init(_ url: String, schema: String, lockMilliseconds: Int) throws(PostgreSQLError) {
         try Self.check(url)
-        // What comes before `dbname` are defaults that the URL overrides.
-        let parameters: KeyValuePairs = [
-            "target_session_attrs": "read-write", "connect_timeout": "\(Limits.connectSeconds)",
-            "tcp_user_timeout": "\(Limits.unacknowledgedMilliseconds)",
-            "keepalives_idle": "\(Limits.keepaliveIdleSeconds)",
-            "keepalives_interval": "\(Limits.keepaliveIntervalSeconds)",
-            "keepalives_count": "\(Limits.keepaliveProbes)",
-            "application_name": "understudy", "dbname": url, "client_encoding": "UTF8",
-        ]
-        let handle = unsafe Self.withTexts(parameters.map(\.key)) { names in
-            unsafe Self.withTexts(parameters.map(\.value)) { values in
-                unsafe PQconnectdbParams(names, values, 1)
-            }
-        }
-        guard let handle = unsafe handle else { throw .unreachable("there is no memory") }
-        unsafe self.handle = handle
-        guard unsafe PQstatus(handle) == CONNECTION_OK else {
-            throw unsafe .unreachable(Self.withoutValue(Self.message(PQerrorMessage(handle))))
-        }
+        unsafe handle = try Self.connect(url)
         // A send then never waits for a server that takes nothing: `awaitResult` sends the rest, with a
         // time-out.
         guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw lost() }
@@ -65,6 +47,78 @@ import Glibc
             "SELECT \(calls.joined(separator: ", "))",
             settings.flatMap { [.text($0.key), .text($0.value)] }, keep: false)
         try awaitStandby()
+    }
+
+    /// Connects to the first host that is as the URL asks for.
+    ///
+    /// Each host is tried by itself. libpq would end its search at a host that accepts a connection and closes
+    /// it, as a relay does before a server that is dead.
+    private static func connect(_ url: String) throws(PostgreSQLError) -> OpaquePointer {
+        var problems: [String] = []
+        for host in hosts(of: url) {
+            // What comes before `dbname` are defaults that the URL overrides; what comes after overrides it.
+            let parameters =
+                [
+                    ("target_session_attrs", "read-write"),
+                    ("connect_timeout", "\(Limits.connectSeconds)"),
+                    ("tcp_user_timeout", "\(Limits.unacknowledgedMilliseconds)"),
+                    ("keepalives_idle", "\(Limits.keepaliveIdleSeconds)"),
+                    ("keepalives_interval", "\(Limits.keepaliveIntervalSeconds)"),
+                    ("keepalives_count", "\(Limits.keepaliveProbes)"),
+                    ("application_name", "understudy"), ("dbname", url),
+                    ("client_encoding", "UTF8"),
+                ] + host
+            let handle = unsafe withTexts(parameters.map(\.0)) { names in
+                unsafe withTexts(parameters.map(\.1)) { values in
+                    unsafe PQconnectdbParams(names, values, 1)
+                }
+            }
+            guard let handle = unsafe handle else { throw .unreachable("there is no memory") }
+            if unsafe PQstatus(handle) == CONNECTION_OK { return unsafe handle }
+            let text = unsafe message(PQerrorMessage(handle))
+            unsafe PQfinish(handle)
+            let problem = withoutValue(text)
+            // So begin libpq's sentences on a value of the URL; those on a server begin otherwise.
+            if text.hasPrefix("invalid ") { throw .badURL(problem) }
+            if !problems.contains(problem) { problems.append(problem) }
+        }
+        throw .unreachable(problems.joined(separator: "; "))
+    }
+
+    /// For each host of a URL the parameters that lead to it alone; none for a URL with one host, whose own are
+    /// right, and for one whose lists of hosts and ports do not fit, which libpq refuses.
+    private static func hosts(of url: String) -> [[(String, String)]] {
+        let lists = parts(of: url).filter { ["host", "hostaddr", "port"].contains($0.0) }
+            .map { name, value in
+                (name, value.split(separator: ",", omittingEmptySubsequences: false))
+            }
+        let count = lists.map(\.1.count).max() ?? 1
+        // One port holds for all hosts.
+        let fits = lists.allSatisfy { name, values in
+            values.count == count || name == "port" && values.count == 1
+        }
+        guard count > 1, fits else { return [[]] }
+        return (0..<count).map { place in
+            lists.map { name, values in
+                (name, String(values.count == 1 ? values[0] : values[place]))
+            }
+        }
+    }
+
+    /// The parameters that a URL names, with their values; none for one that cannot be read.
+    private static func parts(of url: String) -> [(String, String)] {
+        guard let options = unsafe PQconninfoParse(url, nil) else { return [] }
+        defer { unsafe PQconninfoFree(options) }
+        var parts: [(String, String)] = []
+        // The last option has no keyword.
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                unsafe parts.append((String(cString: keyword), String(cString: value)))
+            }
+            unsafe option += 1
+        }
+        return parts
     }
 
     deinit { unsafe PQfinish(handle) }
@@ -268,7 +322,7 @@ import Glibc
     private static func withoutValue(_ reason: String) -> String {
         if reason.contains("query parameter") { return reason }
         if reason.contains("invalid integer value") {
-            return "a number in its URL cannot be read; a / in a password is written %2F"
+            return "a number in it is none; a / in a password is written %2F"
         }
         guard let quoted = reason.firstRange(of: ": \"") else { return reason }
         return String(reason[..<quoted.lowerBound])

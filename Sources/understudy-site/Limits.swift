@@ -6,6 +6,10 @@ enum Limits {
     static let drainSeconds = 5
     /// The longest `--drain`, in seconds.
     static let drainSecondsMax = 600
+    /// The pause before a node that starts asks its database again, in seconds.
+    static let databasePauseSeconds = 1
+    /// The least time between two reports that it waits for its database, in seconds.
+    static let databaseReportSeconds = 60
     /// Rows that a move into a backend writes in one transaction.
     static let movedRows = 500
     /// Bytes of rows after which such a transaction takes no further row.

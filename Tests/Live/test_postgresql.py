@@ -1,6 +1,8 @@
 """`understudy-site` on PostgreSQL: what it says when it cannot start, and nodes that share a database."""
 
+import socket
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,13 +18,13 @@ def refused(url):
 @pytest.mark.parametrize("url, words", [
     ("mysql://db/x", "it does not begin with postgresql://"),
     ("postgresql://db/x?colour=red", "colour"),
-    ("postgresql://u:s3cret@127.0.0.1:1/x", "cannot be reached"),
+    ("postgresql://db/x?sslmode=often", "sslmode"),
     # libpq quotes what it cannot read.
     ("postgresql://u:s3cret%zz@127.0.0.1:1/x", "percent-encoded token"),
     ("postgresql://u:s3cret@[::1/x", "IPv6"),
     ("postgresql://u:s3cret/x@127.0.0.1/y", "a / in a password is written %2F"),
 ])
-def test_a_database_that_is_not_there_is_a_sentence_and_exit_code_2(binary, url, words):
+def test_an_address_that_cannot_be_read_is_a_sentence_and_exit_code_2(binary, url, words):
     done = refused(url)
     assert done.returncode == 2, done
     assert words in done.stderr and done.stderr.count("\n") <= 2, done.stderr
@@ -34,6 +36,45 @@ def test_a_newer_schema_is_refused(binary, postgresql, tmp_path):
     postgresql.sql("INSERT INTO understudy.schema_version VALUES (99)")
     done = refused(postgresql.url)
     assert done.returncode == 2 and "version 99" in done.stderr, done
+
+
+def test_a_node_that_starts_waits_until_a_server_takes_writes(start, postgresql):
+    postgresql.stop()
+    url = postgresql.url.replace("user=postgres", "user=postgres&password=s3cret")
+    port = free_port()
+    program = start.program("--listen", f"127.0.0.1:{port}", "--database", url, binary=SITE)
+    wait_until(lambda: program.alive() and "node waits for its database" in program.output, what="the report")
+    assert "s3cret" not in program.output
+    postgresql.start()
+    address = f"http://127.0.0.1:{port}/tables/todoitem"
+    wait_until(lambda: program.alive() and "listens at" in program.output, what="the start")
+    assert requests.post(address, json={"id": "a"}, headers=ZUMO, timeout=30).status_code == 201
+    # It said so once, however often it asked.
+    assert program.output.count("node waits") == 1
+    program.stop()
+
+
+def test_a_host_that_accepts_and_closes_is_passed_over(start, postgresql):
+    """As a relay before a server that is dead."""
+    with socket.create_server(("127.0.0.1", 0)) as closing:
+        accepted = []
+
+        def close_all():
+            while True:
+                try:
+                    connection, _ = closing.accept()
+                except OSError:
+                    return
+                accepted.append(1)
+                connection.close()
+
+        threading.Thread(target=close_all, daemon=True).start()
+        port = closing.getsockname()[1]
+        url = postgresql.url.replace("host=", "host=127.0.0.1,").replace("port=", f"port={port},")
+        node = start.node("--database", url)
+        node.insert({"id": "a"})
+        assert [row["id"] for row in node.all()] == ["a"] and accepted
+        node.stop()
 
 
 def test_nodes_share_rows_and_start_at_once(start, postgresql):

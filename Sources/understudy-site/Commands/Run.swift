@@ -3,6 +3,7 @@ import Backend
 import Logging
 import Program
 import Proxy
+import Site
 import UnixSignals
 
 /// `understudy-site run`: a node of a site.
@@ -62,9 +63,10 @@ struct Run: AsyncParsableCommand {
         // Nodes that share PostgreSQL keep nothing in a folder.
         let lock = try configuration.database == nil ? configuration.backend.folder.open() : nil
         defer { lock?.release() }
+        let opened = try await open(configuration, options, log, manager)
         let backend = try RunningBackend.start(
             configuration.backend.listen, security: security, log: log.logger
-        ) { try configuration.open(options) }
+        ) { try opened.get() }
         sayStart(backend, log)
         var lifetime = await Lifetime(services: [backend.service], log: log.logger)
         lifetime.stopMilliseconds = Program.Limits.backendStopMilliseconds
@@ -90,6 +92,27 @@ struct Run: AsyncParsableCommand {
         // The manager may send a signal from now on, and each is trapped.
         manager.notify("READY=1")
         try await lifetime.run()
+    }
+
+    /// Opens the backend. While no server of its database takes writes, as during a failover, it waits and says
+    /// so.
+    private func open(
+        _ configuration: SiteConfiguration, _ options: BackendOptions, _ log: ProcessLog,
+        _ manager: ServiceManager
+    ) async throws -> Result<TablesBackend, any Error> {
+        var reported: ContinuousClock.Instant?
+        while true {
+            let opened = Result { try configuration.open(options) }
+            guard case .failure(let problem as DatabaseAway) = opened else { return opened }
+            let now = ContinuousClock.now
+            if reported.map({ now - $0 > .seconds(Limits.databaseReportSeconds) }) ?? true {
+                reported = now
+                log.logger.warning(
+                    "node waits for its database", metadata: ["problem": "\(problem)"])
+            }
+            manager.notify("EXTEND_TIMEOUT_USEC=\(Limits.databaseReportSeconds * 1_000_000)")
+            try await Task.sleep(for: .seconds(Limits.databasePauseSeconds))
+        }
     }
 
     /// Applies what a SIGHUP applies, and logs which other settings differ from those of the start. If a value
