@@ -32,14 +32,20 @@ extension SyncEngine {
     /// Pushes, then pulls one table: all rows, or those that `query` selects. With a query id, a filtered
     /// pull is incremental. With `reconcile`, local items without changes that the backend no longer has,
     /// or that left the query, are removed; a filtered pull needs a query id for that.
-    /// - Parameter isExplicit: whether a person or a command requests it, rather than a client's read.
+    /// - Parameters:
+    ///   - refusesOlder: whether a comparison fails, and removes nothing, where the backend is older than the
+    ///     store.
+    ///   - isExplicit: whether a person or a command requests it, rather than a client's read.
     /// - Returns: the finished run.
     public func pull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
-        reconcile: Bool = false, isExplicit: Bool = true
+        reconcile: Bool = false, refusesOlder: Bool = false, isExplicit: Bool = true
     ) async -> Run {
         await perform(
-            .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)),
+            .pull(
+                PullRequest(
+                    table: table, query: query, queryID: queryID, reconcile: reconcile,
+                    refusesOlder: refusesOlder)),
             isExplicit: isExplicit)
     }
 
@@ -55,10 +61,13 @@ extension SyncEngine {
     /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startPull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
-        reconcile: Bool = false
+        reconcile: Bool = false, refusesOlder: Bool = false
     ) async -> String {
         await start(
-            .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
+            .pull(
+                PullRequest(
+                    table: table, query: query, queryID: queryID, reconcile: reconcile,
+                    refusesOlder: refusesOlder)))
     }
 
     /// The run with this id, when it has finished or `timeout` has passed; nil if there is none.

@@ -90,6 +90,28 @@ extension PullPass {
         return state
     }
 
+    /// Why a comparison ends without removing anything, if the backend seems to have been restored from an older
+    /// backup; nil if it does not, or if the pull takes older rows too.
+    ///
+    /// 1. It gave a row that is older than the one that it gave before. That row was not taken.
+    /// 2. It keeps a row of each deletion, and lacks rows that are newer than all that it has.
+    func olderBackend(_ state: PullState) async throws(StoreError) -> String? {
+        guard request.refusesOlder else { return nil }
+        let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
+        var lacking = 0
+        if state.removesUnseen, state.hasTombstones, let newest = state.newest {
+            lacking = try await store.read { transaction in
+                guard let table = try transaction.tables.table(name) else { return 0 }
+                return try UnseenItems(transaction: transaction)
+                    .count(seen, in: table, asOf: begun, after: newest)
+            }
+        }
+        guard state.olderRows + lacking > 0 else { return nil }
+        return "The backend has older versions of \(state.olderRows) rows than it gave before, and lacks "
+            + "\(lacking) that are newer than all it has: it may have been restored from an older backup. "
+            + "These rows stay here as they are. Export them before you take the backend's."
+    }
+
     /// Finishes a pull by a client's own pairs: what the list has no longer is forgotten.
     func finishFollowing(_ state: PullState) async throws(StoreError) -> PullState {
         let (request, plan, state, elapsed) = (request, state.plan, state, elapsed(state))
@@ -197,7 +219,8 @@ extension PullPass {
                     let effect =
                         isTaken
                         ? try pulled.take(
-                            element, to: record, asOf: page.change, hasSetAside: hasSetAside)
+                            element, to: record, asOf: page.change, hasSetAside: hasSetAside,
+                            refusesOlder: request.refusesOlder)
                         : .unchanged
                     applied.add(effect, of: element)
                     if effect != .skipped { current += [element.idText].compactMap(\.self) }

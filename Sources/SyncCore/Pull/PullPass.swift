@@ -43,6 +43,9 @@ struct PullPass: Sendable {
             var begun = try await begin()
             state = begun
             try await pullPages(&begun)
+            if begun.report.error == nil, begun.plan.isAtEnd {
+                begun.report.error = try await olderBackend(begun)
+            }
             state = begun
             if let error = begun.report.error {
                 if begun.isAboutTable(remote.credential), request.followed == nil {
@@ -241,6 +244,7 @@ struct PullPass: Sendable {
         let rows = state.plan.take(page)
         if request.followed != nil { state.followed.formUnion(rows.compactMap(\.itemID)) }
         state.report.received += rows.count
+        if request.refusesOlder { state.noteTimes(rows) }
         state.noteLatest(rows)
         return PagePrefetcher.Page(
             rows: rows, change: change, paging: state.plan.paging,

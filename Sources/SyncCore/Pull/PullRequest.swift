@@ -11,6 +11,9 @@ struct PullRequest: Sendable, Hashable {
     var queryID: String?
     /// Whether to remove unchanged local items that the backend no longer has, or that left the query.
     var reconcile = false
+    /// Whether a comparison changes nothing that is newer here than at the backend, which may have been restored
+    /// from an older backup, and ends with a failure then.
+    var refusesOlder = false
     /// For a pull of a table that is copied in part (``TablePart``): the rows of the part.
     var part: PullQuery?
 

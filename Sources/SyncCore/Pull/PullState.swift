@@ -32,6 +32,12 @@ struct PullState: Sendable {
     var lastUse: Duration?
     /// Whether a token is kept, with the items that the query returned.
     var keepsToken: Bool
+    /// How many rows were older than those that the backend gave before, and were not taken.
+    private(set) var olderRows = 0
+    /// The time of the latest change among the rows received.
+    private(set) var newest: Instant?
+    /// Whether a row came that is softly deleted: the backend then keeps a row of each deletion.
+    private(set) var hasTombstones = false
     /// Whether rows came that do not fit the filter by which the table is copied in part.
     var hasOthers = false
 
@@ -86,6 +92,15 @@ struct PullState: Sendable {
         }
     }
 
+    /// Takes note of the times of a page's rows.
+    mutating func noteTimes(_ rows: some Sequence<ListElement>) {
+        for row in rows {
+            hasTombstones = hasTombstones || row.row?.isDeleted == true
+            guard let time = row.updatedAt.flatMap({ Instant(parsing: $0) }) else { continue }
+            newest = max(time, newest ?? time)
+        }
+    }
+
     /// Begins with the table's first row, because the token's time is yet to come.
     mutating func forgetToken() {
         plan.beginWithFirstRow()
@@ -100,6 +115,7 @@ struct PullState: Sendable {
         token = part.token ?? token
         times.skipped = part.skipped
         hasOthers = hasOthers || part.hasOthers
+        olderRows += part.olderRows
         report.add(part.counts)
     }
 }
@@ -111,6 +127,8 @@ struct AppliedPart: Sendable {
     var token: PullToken?
     /// The earliest time of a row that was left for a later pull.
     var skipped: Instant?
+    /// How many rows were ``AppliedRow/older``.
+    var olderRows = 0
     /// See ``PullState/hasOthers``.
     var hasOthers = false
 
@@ -118,6 +136,7 @@ struct AppliedPart: Sendable {
     mutating func add(_ effect: AppliedRow, of element: ListElement) {
         rows += 1
         counts.add(effect)
+        if effect == .older { olderRows += 1 }
         guard effect == .skipped, let time = element.updatedAt.flatMap({ Instant(iso: $0) }) else {
             return
         }
@@ -137,7 +156,7 @@ struct AppliedCounts: Sendable {
         case .inserted, .updated: applied += 1
         case .deleted: deleted += 1
         case .shadowed: skippedDirty += 1
-        case .unchanged, .skipped: break
+        case .unchanged, .skipped, .older: break
         }
     }
 }

@@ -10,6 +10,8 @@ enum AppliedRow: Sendable, Hashable {
     case shadowed
     /// A push outcome was committed after the page was requested, so the row may be older than the item.
     case skipped
+    /// The backend's row is older than the one that it gave before, and the pull takes no such row.
+    case older
 }
 
 /// Applies pulled rows to the store.
@@ -17,14 +19,17 @@ struct PulledRows: InTransaction {
     let transaction: Transaction
 
     /// Takes an element of a page: applies a row, or sets an unusable one aside.
-    /// - Parameter hasSetAside: whether rows of the table are set aside, possibly this one.
+    /// - Parameters:
+    ///   - hasSetAside: whether rows of the table are set aside, possibly this one.
+    ///   - refusesOlder: see ``PullRequest/refusesOlder``.
     func take(
-        _ element: ListElement, to table: TableRecord, asOf change: Int64, hasSetAside: Bool = true
+        _ element: ListElement, to table: TableRecord, asOf change: Int64, hasSetAside: Bool = true,
+        refusesOlder: Bool = false
     ) throws -> AppliedRow {
         switch element {
         case .row(let row):
             if hasSetAside { try setAsideRows.release(row.id.text, of: table) }
-            return try apply(row, to: table, asOf: change)
+            return try apply(row, to: table, asOf: change, refusesOlder: refusesOlder)
         case .unusable(let unusable):
             try setAsideRows.keep(unusable, of: table)
             return .unchanged
@@ -54,9 +59,11 @@ struct PulledRows: InTransaction {
     /// 4. If the item has local changes, the row is only stored as the server's side.
     /// 5. Otherwise the row becomes the item.
     ///
-    /// - Parameter change: ``StoreCounters/changeCount()`` before the page was requested.
+    /// - Parameters:
+    ///   - change: ``StoreCounters/changeCount()`` before the page was requested.
+    ///   - refusesOlder: see ``PullRequest/refusesOlder``.
     func apply(
-        _ remote: RemoteRow, to table: TableRecord, asOf change: Int64
+        _ remote: RemoteRow, to table: TableRecord, asOf change: Int64, refusesOlder: Bool = false
     ) throws -> AppliedRow {
         let server = try tables.side(remote, in: table)
         guard var row = try items.row(table, exactly: remote.id) else {
@@ -71,6 +78,7 @@ struct PulledRows: InTransaction {
             try takeTexts(of: server, &row)
             return .unchanged
         }
+        if refusesOlder, isOlder(server, than: row) { return .older }
         let before = row
         if row.pending != nil, !transaction.has(.pullOverwrites) {
             row.shadow = server.columns
@@ -118,6 +126,13 @@ struct PulledRows: InTransaction {
             operation.kind, isGone: !ServerSide(shadowOf: row).isLive)
         try queue.save(&operation)
         events.emit(.conflict, operation)
+    }
+
+    private func isOlder(_ server: ServerSide, than row: ItemRow) -> Bool {
+        guard let theirs = server.updatedAt.flatMap({ Instant(parsing: $0) }),
+            let known = row.serverUpdatedAt.flatMap({ Instant(parsing: $0) })
+        else { return false }
+        return theirs < known
     }
 
     private func take(_ server: ServerSide, _ row: inout ItemRow) {
@@ -287,6 +302,16 @@ struct UnseenItems: InTransaction {
             if try items.remove(id, from: table, leavingTombstone: true) { removed += 1 }
         }
         return removed
+    }
+
+    /// How many of the items that ``list(_:in:asOf:)`` gives the backend changed after a time.
+    func count(
+        _ seen: Set<ItemID>, in table: TableRecord, asOf change: Int64, after time: Instant
+    ) throws -> Int {
+        try list(seen, in: table, asOf: change).count { id in
+            let known = try items.row(table, exactly: id)?.serverUpdatedAt
+            return known.flatMap { Instant(parsing: $0) }.map { $0 > time } ?? false
+        }
     }
 
     /// The unchanged items that a pull of the table's copy has not received. Items that were pushed after

@@ -121,10 +121,26 @@ struct Pull: AsyncParsableCommand {
     @Flag(help: "Remove rows that the backend no longer has.")
     var reconcile = false
 
+    @Flag(
+        help: """
+            With --reconcile: take the backend's rows also where they are older than those that it gave \
+            before, as after a restore from an older backup. What only this store has is lost.
+            """)
+    var acceptLoss = false
+
     @OptionGroup var options: ClientOptions
 
+    func validate() throws {
+        if acceptLoss, !reconcile {
+            throw ValidationError("--accept-loss goes with --reconcile.")
+        }
+    }
+
     func run() async throws {
-        var body: [JSONValue.Member] = [.init("reconcile", .bool(reconcile))]
+        var body: [JSONValue.Member] = [
+            .init("reconcile", .bool(reconcile)),
+            .init("refuseOlder", .bool(reconcile && !acceptLoss)),
+        ]
         if let query { body.append(.init("query", .string(query))) }
         if let queryID { body.append(.init("queryId", .string(queryID))) }
         try await Sync.perform(

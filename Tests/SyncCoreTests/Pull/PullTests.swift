@@ -239,7 +239,10 @@ import Testing
         #expect(try await world.itemCount() == 6)
     }
 
-    @Test func `a reconcile removes what the backend deleted for good`() async throws {
+    @Test(arguments: [false, true])
+    func `a reconcile removes what the backend deleted for good`(
+        refusesOlder: Bool
+    ) async throws {
         var options = BackendOptions()
         options.dynamicTable = TableOptions(softDelete: false)
         let world = try World(options)
@@ -250,7 +253,8 @@ import Testing
         _ = await world.engine.pull(world.todo)
         #expect(try await world.local("r1010") != nil)
         try await world.insert("fresh")
-        let run = await world.engine.pull(world.todo, reconcile: true)
+        let run = await world.engine.pull(
+            world.todo, reconcile: true, refusesOlder: refusesOlder)
         #expect(run.pull.first?.deleted == 1, "\(run)")
         #expect(try await world.local("r1010") == nil)
         #expect(try await world.row("r1010")?.deleted == true)
