@@ -335,3 +335,16 @@ def test_a_good_token_excuses_no_request_that_breaks_the_rules(start, files):
     assert effects(backend) == []
     answer = requests.get(backend.url + "/-/metrics", headers={"Authorization": f"Bearer {ADMIN}"}).text
     assert "understudy_node_rejected_requests_total{reason=" in answer
+
+
+@pytest.mark.parametrize("name", ["X-HTTP-Method-Override", "X-HTTP-Method", "x-method-override"])
+def test_no_field_overrides_the_method_of_a_request(start, files, name):
+    """A balancer or a filter before the node may allow POST and not DELETE."""
+    backend = start.node(*files, "--faults")
+    fields = {**ZUMO, "X-ZUMO-AUTH": token()}
+    url = backend.url + "/tables/todoitem"
+    row = requests.post(url, json={"id": "a"}, headers=fields).json()
+    answer = requests.post(f"{url}/a", headers={**fields, name: "DELETE"})
+    assert answer.status_code == 400 and "is not supported" in answer.json()["error"], answer.text
+    assert requests.get(f"{url}/a", headers=fields).json() == row
+    assert [effect["kind"] for effect in effects(backend)] == ["insert"]

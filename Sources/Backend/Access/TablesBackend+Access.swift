@@ -55,6 +55,10 @@ extension TablesBackend {
 
     private func deniedAccess(_ call: Call) -> Response? {
         guard verifiesTokens, call.method != .options else { return nil }
+        // A balancer may have looked at the method of the request line alone.
+        if let name = Self.methodOverrides.first(where: { call.field($0) != nil }) {
+            return answerer(call, nil).refused(Refusal(400, "\(name) is not supported."))
+        }
         if call.isUnderTables {
             // A path of no table is answered 404 to everybody.
             guard call.tableName != nil, case .refused(let reason) = call.sender else {
@@ -69,6 +73,11 @@ extension TablesBackend {
         response.head.headerFields[.wwwAuthenticate] = "Bearer"
         return response
     }
+
+    /// The fields by which a request overrides its method at some servers.
+    private static let methodOverrides = [
+        "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+    ]
 
     /// The answer to a token that is not accepted.
     func unauthorized(_ call: Call, _ reason: TokenRefusal) -> Response {
