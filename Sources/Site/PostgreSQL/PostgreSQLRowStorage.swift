@@ -10,6 +10,7 @@ package final class PostgreSQLRowStorage: RowStorage {
     let pool: PostgreSQLPool
     let hooks: Hooks
     let versions: PostgreSQLItems.Versions
+    let groups = WriteGroups()
 
     /// The parts that tests change.
     struct Hooks: Sendable {
@@ -167,13 +168,19 @@ extension PostgreSQLRowStorage {
     func mappingTransientErrors<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as PostgreSQLError where error.isTransient {
-            throw StorageUnavailable(reason: error.description)
+        } catch {
+            throw Self.mapped(error)
         }
+    }
+
+    /// ``StorageUnavailable`` for an error that does not last; every other error as it is.
+    static func mapped(_ error: any Error) -> any Error {
+        guard let error = error as? PostgreSQLError, error.isTransient else { return error }
+        return StorageUnavailable(reason: error.description)
     }
 }
 
-// Writes: each takes the table's lock, writes rows and effects, and keeps what changed in the table.
+// Writes: each has the table's lock, writes rows and effects, and keeps what changed in the table.
 extension PostgreSQLRowStorage {
     package func insert(
         _ row: NewRow, into table: TableName, creating options: TableOptions, _ write: Write
@@ -234,69 +241,16 @@ extension PostgreSQLRowStorage {
     }
 
     /// A write while its transaction is open.
-    private struct Writing {
+    struct Writing {
         let connection: PostgreSQLConnection
         let write: Write
         var record: TableRecord
         /// The first line that it added to the log of effects.
-        var line: PostgreSQLEffects.Line?
+        fileprivate(set) var line: PostgreSQLEffects.Line?
 
         mutating func log(_ id: String, _ kind: EffectKind) throws {
             let line = try PostgreSQLEffects.add(connection, record, id, kind, write)
             self.line = self.line ?? line
-        }
-    }
-
-    /// A write whose connection was lost at its commit: it may have taken effect.
-    private struct InDoubt<Value> {
-        let line: PostgreSQLEffects.Line
-        let value: Value
-    }
-
-    /// Runs a write in one transaction under the lock of its table.
-    ///
-    /// Where the connection is lost at the commit, the next attempt takes the lock, so that the earlier
-    /// one is over, and looks whether its line is in the log. So nothing takes effect twice.
-    /// - Parameter body: what gives nil is rolled back.
-    private func write<Value>(
-        to table: TableName, creating options: TableOptions?, _ write: Write,
-        _ body: (inout Writing) throws -> Value?
-    ) throws -> Value? {
-        var inDoubt: InDoubt<Value>?
-        return try mappingTransientErrors {
-            try pool.retrying { connection in
-                var committing: InDoubt<Value>?
-                do {
-                    let value = try connection.transaction(
-                        .readCommitted, beforeCommit: hooks.beforeCommit
-                    ) { () throws -> PostgreSQLPool.End<Value?> in
-                        guard let record = try locked(table, options, connection) else {
-                            return .rollBack(nil)
-                        }
-                        if let earlier = inDoubt {
-                            if try PostgreSQLEffects.has(connection, earlier.line) {
-                                // The standby may not have it yet.
-                                try connection.writeMark()
-                                return .commit(earlier.value)
-                            }
-                            inDoubt = nil
-                        }
-                        var writing = Writing(connection: connection, write: write, record: record)
-                        guard let value = try body(&writing) else { return .rollBack(nil) }
-                        guard write.isKept, let line = writing.line else { return .rollBack(value) }
-                        if hooks.ordersWriters {
-                            try PostgreSQLTables.save(connection, writing.record)
-                        }
-                        committing = InDoubt(line: line, value: value)
-                        return .commit(value)
-                    }
-                    try hooks.afterCommit()
-                    return value
-                } catch let error as PostgreSQLError where error.isLostConnection {
-                    inDoubt = committing ?? inDoubt
-                    throw error
-                }
-            }
         }
     }
 
