@@ -198,9 +198,16 @@ export const words = {
   server: "On the server",
   absent: "—",
   takingBack: (count, total) => `Undone ${number(count)} of ${number(total)}…`,
-  takenBack: (count) =>
-    `${plural(count, "1 decision", "# decisions")} undone: ` +
-    "each change is as it was before, and a conflict is open again.",
+  takenBack: (count, items) =>
+    `${plural(count, "1 decision", "# decisions")} undone. ${words.undoSays(items)}`,
+  undoAsk: "Undo what was sent?",
+  /** What an undo does to each: every sentence once, with how often where they differ. */
+  undoSays(items) {
+    const counts = new Map();
+    for (const { sentence } of items) counts.set(sentence, (counts.get(sentence) ?? 0) + 1);
+    if (counts.size === 1) return `${items.length > 1 ? "Each of them: " : ""}${items[0].sentence}`;
+    return [...counts].map(([sentence, count]) => `${number(count)}: ${sentence}`).join(" ");
+  },
   nothingToUndo: "There is nothing to undo.",
   deletedSide: "deleted",
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
@@ -297,7 +304,7 @@ export const words = {
     failed: "failed",
   },
   noHistory: "Nothing happened yet.",
-  undone: "Undone.",
+  undone: (sentence) => `Undone. ${sentence}`,
   actor: { client: "a client", person: "you", engine: "Understudy" },
   imported: "imported",
 };

@@ -75,6 +75,8 @@ interface Action {
   label: string;
   run(): unknown;
   isUndo?: true;
+  /** Nothing of what it undoes is sent while it is on screen. */
+  isHeld?: true;
 }
 
 /** What the address of the queue asks for (queue-state.js). */

@@ -103,6 +103,9 @@ extension OperatorRoute {
         .later(.get, "\(api)/operations/groups") { api, call throws(Problem) in
             try await api.operationGroups(call)
         },
+        .later(.post, "\(api)/operations/outcomes") { api, call throws(Problem) in
+            try await api.operationOutcomes(call)
+        },
         .later(.get, "\(api)/operations/{id}") { api, call throws(Problem) in
             try await api.operation(call)
         },
@@ -125,6 +128,9 @@ extension OperatorRoute {
         },
         .change(.post, "\(api)/conflicts/resolve") { api, call throws(Problem) in
             try await api.resolveAll(call)
+        },
+        .change(.post, "\(api)/conflicts/send") { api, call throws(Problem) in
+            try await api.sendDecisions(call)
         },
         .later(.get, "\(api)/conflicts/{id}") { api, call throws(Problem) in
             try await api.conflict(call)

@@ -193,6 +193,20 @@ extension TerminalText {
         [result.operation.map { operation($0) } ?? "Done."]
     }
 
+    /// What the undo of an entry did, or would do.
+    static func undone(_ result: Answers.UndoResult) -> [String] {
+        ["\(result.dryRun ? "An undo would do this" : "Undone"): \(result.sentence)"]
+            + (result.operation.map { [operation($0)] } ?? [])
+    }
+
+    /// What became, or would become, of undoing each decision.
+    static func undone(_ result: Answers.UndoneDecisions) -> [String] {
+        let decisions = result.changed == 1 ? "1 decision" : "\(result.changed) decisions"
+        let left = result.refused > 0 ? ", \(result.refused) cannot be undone" : ""
+        return ["\(decisions) \(result.dryRun ? "would be undone" : "undone")\(left)."]
+            + result.items.map { "  \($0.operation)  \($0.sentence)" }
+    }
+
     /// The outcome of a bulk action.
     /// - Parameter why: why an operation that matches may be left.
     static func bulk(
