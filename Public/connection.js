@@ -5,7 +5,7 @@ import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import {
   announcement, failing, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent,
-  waiting,
+  decisionStates, waiting,
 } from "./connection-state.js";
 import { button, fill, h, refill } from "./dom.js";
 import { shortNumber } from "./formats.js";
@@ -56,7 +56,11 @@ export function connection(element) {
       return;
     }
     onProgress({ id: null });
-    await attempt(async () => toast(sentence(await follow("/sync", {}, onProgress))));
+    await attempt(async () => {
+      const ended = await follow("/sync", {}, onProgress);
+      await load();
+      toast(sentence(ended, status));
+    });
     endRun();
   }
 
@@ -197,11 +201,13 @@ function progressStrip() {
 function details(status, run) {
   const { backend, queue, lastSync } = status;
   const [attention, open] = [needing(status), unsent(status)];
-  const place = queue.conflict ? "#/conflicts" : "#/queue?state=quarantined";
+  // The place shows as many as the link says.
+  const place = queue.conflict === attention ? "#/conflicts"
+    : `#/queue?state=${queue.conflict ? decisionStates : "quarantined"}`;
   const isAway = !["online", "workingOffline", "notAsked"].includes(linkState(status, run));
   return [
     attention > 0 && h("a", { href: place, class: "attention" }, words.needDecision(attention)),
-    unsentLink(open),
+    unsentLink(open, attention > 0),
     open === 0 && !run && (isAllSent(status) ? words.allSent : words.nothingUnsent),
     failingLink(status),
     run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
@@ -223,7 +229,9 @@ function failingLink(status) {
   return names.length > 0 && h("a", { href: "#/status", class: "attention" }, words.tablesFail(names));
 }
 
-const unsentLink = (count) => count > 0 && h("a", { href: "#/queue" }, words.unsentChanges(count));
+/** `isInAll` says that those which need a decision stand beside it and are among them. */
+const unsentLink = (count, isInAll = false) => count > 0 &&
+  h("a", { href: "#/queue" }, isInAll ? words.unsentInAll(count) : words.unsentChanges(count));
 
 /**
  * What is said of a person's work that was written here and cannot be sent; null where there is none.

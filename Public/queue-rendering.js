@@ -1,6 +1,7 @@
 // Draws the queue view: states with their counts, filters, causes, the bar for many, the frame of the list,
 // and the card at the side.
 
+import { decisionStates } from "./connection-state.js";
 import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { number } from "./formats.js";
@@ -80,6 +81,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     }, h("span", {}, label), status && count !== null && h("span", { class: "count" }, number(count)));
     refill(states,
       link("", said.openStates, open),
+      link(decisionStates, said.needsDecision, (counts.conflict ?? 0) + (counts.quarantined ?? 0)),
       openStates.map((name) => link(name, words.operationState[name], counts[name] ?? 0)),
       closedStates.map((name) => link(name, words.operationState[name], null)),
       link("all", said.allStates, null));

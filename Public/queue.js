@@ -11,6 +11,7 @@ import { operationDetail } from "./operation.js";
 import { overview } from "./overview.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
 import { causesMost, causesShown } from "./queue-causes.js";
+import { retryWatch } from "./queue-outcomes.js";
 import { queuePage } from "./queue-rendering.js";
 import { operationRow, printQueue } from "./queue-rows.js";
 import {
@@ -25,7 +26,7 @@ const followMilliseconds = 2000; // Between two readings after events: of list, 
 const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
-export function queueView(main, asked, { status, sync }) {
+export function queueView(main, asked, { status, sync, isRunning }) {
   let state = begin(filterOf(asked));
   /** @type {ListPlace | null} */
   let picked = null; // The latest pick, where a range begins.
@@ -67,7 +68,11 @@ export function queueView(main, asked, { status, sync }) {
     rowPixels,
   });
 
-  const after = { sync, changed: () => refresh() };
+  const retries = retryWatch(isRunning);
+  const after = {
+    sync, changed: () => refresh(),
+    retried: (ids) => retries.begin(ids, state.filter),
+  };
 
   /** A window of the list. */
   function operationsAt(skip, limit) {
@@ -295,7 +300,10 @@ export function queueView(main, asked, { status, sync }) {
       show(filter, isSameList(state.filter, filter));
     },
     onEvent(kind) {
-      if (concerns(kind)) follow();
+      if (concerns(kind)) {
+        follow();
+        retries.look();
+      }
       pictures.refresh();
     },
   };

@@ -15,7 +15,7 @@ import { tableSide } from "./tables-side.js";
 import { addressOf, concerns, firstTable, parametersOf, questionOf } from "./tables-state.js";
 
 /** @type {ViewMaker} */
-export function tablesView(main, asked) {
+export function tablesView(main, asked, header) {
   let question = questionOf(asked);
   let skip = 0; // The place of the first row on screen.
   /** @type {any} */
@@ -95,7 +95,11 @@ export function tablesView(main, asked) {
     };
     draw({ id: null });
     const path = `/tables/${encodeURIComponent(table.name)}/pull`;
-    await attempt(async () => toast(sentence(await follow(path, {}, draw))));
+    await attempt(async () => {
+      const ended = await follow(path, {}, draw);
+      await header.load();
+      toast(sentence(ended, header.status()));
+    });
     run = null;
     refresh();
   }

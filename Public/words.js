@@ -145,6 +145,7 @@ export const words = {
   tablesFail: (names) =>
     names.length === 1 ? `The backend fails for ${names[0]}` : `The backend fails for ${names.length} tables`,
   unsentChanges: (count) => plural(count, "1 unsent change", "# unsent changes"),
+  unsentInAll: (count) => `${number(count)} unsent in all`,
   needDecision: (count) => plural(count, "1 change needs a decision", "# changes need a decision"),
   allSent: "Everything is on the server",
   nothingUnsent: "No unsent changes",
@@ -164,6 +165,7 @@ export const words = {
     cancelled: "Sync cancelled",
     failed: "Sync failed",
   },
+  syncedBut: (count) => `Synced, but ${words.needDecision(count)}`,
   noAnswerHere: "Understudy itself does not answer. Is it still running?",
   failedRequest: (method, path, status) => `${method} ${path}: ${status}`,
   backendAnswers: (problem) => `The backend answers. ${problem}`,
