@@ -10,7 +10,7 @@ struct Status: AsyncParsableCommand {
         discussion: """
             Ends with 6 when no Understudy runs (the store's state is shown all the same), 3 when \
             the backend cannot be reached or offline mode is on, 4 with conflicts open, 5 with \
-            quarantined operations. Without --identity the stores of all users count too. \
+            refused operations. Without --identity the stores of all users count too. \
             JSON: as GET /-/api/v1/status in /-/openapi.json; without --identity also users, \
             {stores, unknown, openOperations, conflicts, quarantined}; with \
             --verbose also storage, as GET /-/api/v1/storage.
@@ -68,7 +68,7 @@ struct Status: AsyncParsableCommand {
         }
     }
 
-    /// Throws the exit code for open conflicts or quarantined operations.
+    /// Throws the exit code for open conflicts or refused operations.
     static func throwOpen(conflicts: Int, quarantined: Int) throws {
         if conflicts > 0 { throw ExitStatus.conflicts }
         if quarantined > 0 { throw ExitStatus.quarantined }
