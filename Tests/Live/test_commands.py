@@ -20,7 +20,7 @@ COMMAND_OF = {
     "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
     "addAccess": "access add", "revokeAccess": "access revoke", "makeLink": "open",
     "status": "status", "setMode": "offline", "settings": "settings show",
-    "serverRows": "export", "setAsideRows": "tables set-aside", "removeTable": "tables remove",
+    "serverRows": "export", "setAsideRows": "tables set-aside", "removeTable": "tables forget",
     "identities": "identities", "storage": "status", "backups": "backups", "makeBackup": "backup",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",

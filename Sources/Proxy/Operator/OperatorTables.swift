@@ -49,8 +49,8 @@ extension OperatorAPI {
             throw Problem(
                 status: .conflict, code: "operations-open",
                 detail:
-                    "\(count) open operations of \(table) would be lost; push them first, or say "
-                    + "force.")
+                    "The table \(table) has \(Self.notSent(count)), and all of them would be lost for "
+                    + "good: say force (--force) to give them up.")
         case .refusedRunning:
             throw Problem(
                 status: .conflict, code: "sending",
@@ -58,6 +58,12 @@ extension OperatorAPI {
         case .unknownTable: throw .notFound("There is no table \(table) here.")
         case .failed(let sentence): throw .unavailable(sentence)
         }
+    }
+
+    /// How many changes stand in the way of a removal.
+    static func notSent(_ count: Int) -> String {
+        count == 1
+            ? "1 change that is not on the server" : "\(count) changes that are not on the server"
     }
 
     /// `GET /tables/{table}/items`: lists rows with their sync state.
