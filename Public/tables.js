@@ -76,10 +76,10 @@ export function tablesView(main, asked, header) {
   }
 
   function drawTableHead(table) {
-    const { filter } = question;
     drawHead(page, table, run, {
       pull: () => pull(table),
-      purge: () => purge(table, filter, { changed: refresh, pull: () => pull(table) }),
+      // By the filter of the click, which may be newer than the one of this drawing.
+      purge: () => purge(table, question.filter, { changed: refresh, pull: () => pull(table) }),
       changed: refresh,
     });
   }
