@@ -10,6 +10,7 @@ import {
 import { button, fill, h, refill } from "./dom.js";
 import { shortNumber } from "./formats.js";
 import { announce, attempt, toast } from "./messages.js";
+import { retryWatch } from "./queue-outcomes.js";
 import { cancel, follow, progress, sentence, watch } from "./runs.js";
 import { words } from "./words.js";
 
@@ -100,14 +101,19 @@ export function connection(element) {
     if (news) announce(news);
     adopt(now.currentRun);
     draw();
+    document.dispatchEvent(new Event("understudy-status"));
   }
 
   const refresh = coalesce(() => load().catch(() => {}), 60, restMilliseconds);
   setInterval(draw, redrawMilliseconds); // Its times are relative to now.
 
+  const isRunning = () => run !== null || (status?.currentRun ?? null) !== null;
+  const retries = retryWatch(isRunning);
+
   return {
     status: () => status,
-    isRunning: () => run !== null || (status?.currentRun ?? null) !== null,
+    isRunning,
+    retried: retries.begin,
     toggleMode,
     load,
     refresh,
@@ -120,7 +126,10 @@ export function connection(element) {
       refresh();
     },
     // An item may be the first that is known of a run that another program started.
-    onEvent: refresh,
+    onEvent() {
+      refresh();
+      retries.look();
+    },
   };
 }
 

@@ -1,4 +1,5 @@
-// What became of the changes that were retried here: said once, when all of them have had their turn.
+// What became of the changes that were retried here: said once, when all of them have had their turn,
+// whatever view is on screen then.
 
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
@@ -23,7 +24,8 @@ export function retryWatch(isRunning) {
 
   async function read() {
     const ids = watched;
-    if (ids.length === 0 || isRunning()) return;
+    if (ids.length === 0) return;
+    if (isRunning()) return void setTimeout(look, restMilliseconds);
     const outcomes = await outcomesOf(ids);
     const isOver = !outcomes.some(({ state }) => state === "queued" || state === "sending");
     if (!isOver || ids !== watched) return; // Others were retried meanwhile.

@@ -11,7 +11,6 @@ import { operationDetail } from "./operation.js";
 import { overview } from "./overview.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
 import { causesMost, causesShown } from "./queue-causes.js";
-import { retryWatch } from "./queue-outcomes.js";
 import { queuePage } from "./queue-rendering.js";
 import { operationRow, printQueue } from "./queue-rows.js";
 import {
@@ -26,7 +25,7 @@ const followMilliseconds = 2000; // Between two readings after events: of list, 
 const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
-export function queueView(main, asked, { status, sync, isRunning }) {
+export function queueView(main, asked, { status, sync, retried }) {
   let state = begin(filterOf(asked));
   /** @type {ListPlace | null} */
   let picked = null; // The latest pick, where a range begins.
@@ -68,11 +67,7 @@ export function queueView(main, asked, { status, sync, isRunning }) {
     rowPixels,
   });
 
-  const retries = retryWatch(isRunning);
-  const after = {
-    sync, changed: () => refresh(),
-    retried: (ids) => retries.begin(ids, state.filter),
-  };
+  const after = { sync, changed: () => refresh(), retried: (ids) => retried(ids, state.filter) };
 
   /** A window of the list. */
   function operationsAt(skip, limit) {
@@ -274,13 +269,17 @@ export function queueView(main, asked, { status, sync, isRunning }) {
   page.drawFilter(state.filter);
   page.drawStates(state.filter, status());
   page.drawUnsaved(state.filter);
+  // The counts beside the list are those of the line at the top.
+  const drawCounts = () => page.drawStates(state.filter, status());
   addEventListener("keydown", onKey);
+  document.addEventListener("understudy-status", drawCounts);
   refresh();
   return {
     refresh,
     onLeave() {
       hasLeft = true;
       removeEventListener("keydown", onKey);
+      document.removeEventListener("understudy-status", drawCounts);
       rows.close();
       pictures.close();
     },
@@ -300,10 +299,7 @@ export function queueView(main, asked, { status, sync, isRunning }) {
       show(filter, isSameList(state.filter, filter));
     },
     onEvent(kind) {
-      if (concerns(kind)) {
-        follow();
-        retries.look();
-      }
+      if (concerns(kind)) follow();
       pictures.refresh();
     },
   };

@@ -49,8 +49,23 @@ def test_the_number_that_needs_a_decision_leads_to_so_many_rows(stuck, dashboard
     proxy.insert({"text": "waits"})
     expect(detail(page)).to_contain_text("5 changes need a decision · 6 unsent in all")
     expect(rows(page)).to_have_count(5)
+    expect(states.get_by_role("link", name="Open")).to_have_text("Open6")
     page.page.get_by_role("link", name="6 unsent in all").click()
     expect(rows(page)).to_have_count(6)
+
+
+def test_the_counts_beside_the_queue_are_those_of_the_line_at_the_top(stuck, dashboard):
+    _, proxy = stuck
+    page = dashboard(proxy)
+    page.open("queue")
+    states = page.page.get_by_role("navigation", name="State")
+    for conflict in proxy.operator("GET", "/conflicts")["items"]:
+        choice = {"revision": conflict["revision"], "choice": "server"}
+        proxy.operator("POST", f"/conflicts/{conflict['id']}/resolve", json=choice)
+    expect(detail(page)).to_contain_text("3 changes need a decision · 3 unsent in all")
+    for name, count in (("Open", 3), ("needs a decision", 3), ("conflict", 0), ("refused", 3)):
+        expect(states.get_by_role("link", name=name, exact=False).first).to_have_text(f"{name}{count}")
+    expect(page.page.locator(".ledger")).to_contain_text("2 discarded + 3 open")
 
 
 def test_where_all_that_need_a_decision_are_conflicts_the_link_leads_to_them(stuck, dashboard):
@@ -91,6 +106,7 @@ def test_what_became_of_a_retry_is_said_with_its_cause(stuck, dashboard):
     backend.faults()
     page.page.get_by_role("button", name="Retry all 3").click()
     page.confirm("Retry")
+    page.open("todos")  # It is said in every view.
     page.page.locator("#connection").get_by_role("button", name="Sync now").click()
     page.toast("All 3 changes sent.")
 

@@ -49,6 +49,8 @@ interface Connection {
   refresh(): void;
   toggleMode(): Promise<void>;
   sync(): Promise<void>;
+  /** Operations of a list were retried: what becomes of them is said once. */
+  retried(ids: string[], filter: QueueFilter): void;
   setFollowing(now: PageLink): void;
   onEvent(kind: string): void;
 }

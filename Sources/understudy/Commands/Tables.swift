@@ -203,7 +203,8 @@ struct Removal: ParsableArguments {
         let changes =
             result.discarded == 1 ? "1 unsent change" : "\(result.discarded) unsent changes"
         let undo =
-            result.historyId.map { " `understudy history --undo \($0)` brings them back." } ?? ""
+            result.historyId.map { " `understudy history --undo \($0)` brings them back." }
+            ?? " `understudy pull \(result.table)` brings the backend's rows again."
         return [
             "\(rows) removed from this device, \(changes) discarded.\(undo)"
         ]
