@@ -108,6 +108,11 @@ export const operator = /** @type {OperatorAPI} */ (/** @type {any} */ ({
   remove: (path) => callOperator("DELETE", path),
 }));
 
+/** Sends the decisions that are held back for an undo. It works also while the page is left. */
+export const sendDecisions = () => fetch(operatorPath("/conflicts/send"), {
+  method: "POST", keepalive: true, credentials: "same-origin", headers: sessionHeader(),
+}).then(() => {}, () => {}); // Without an answer they are sent when their time has come.
+
 // The session may use /tables, also where only clients with an address of their own may.
 const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });
 /** @returns {Record<string, string>} */

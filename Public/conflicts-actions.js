@@ -3,13 +3,16 @@
 import { operator, query } from "./api.js";
 import { alikeOnes } from "./conflicts-state.js";
 import { askDangerous } from "./dialog.js";
-import { showProblem, takeBack, toast } from "./messages.js";
+import { endHold, showProblem, takeBack, toast } from "./messages.js";
 import { conflictWords as said } from "./words-conflicts.js";
 
 const partSize = 500;
+// Decisions are sent when the message that offers their undo ends. If the page is gone, after this time. Of
+// many, the first wait for the last.
+const holdSeconds = { one: 10, many: 60 };
 
-function settle({ id, revision }, choice, item) {
-  const body = { revision, choice, ...(item ? { item } : {}) };
+function settle({ id, revision }, choice, holdSeconds, item) {
+  const body = { revision, choice, holdSeconds, ...(item ? { item } : {}) };
   return operator.post(`/conflicts/${encodeURIComponent(id)}/resolve`, body);
 }
 
@@ -18,9 +21,10 @@ const askForAll = (choice, count) =>
 
 /** Decides one conflict. Gives whether it is decided; `changed()` is called after an undo. */
 export async function decideOne(conflict, choice, item, changed) {
+  await endHold();
   try {
-    await settle(conflict, choice, item);
-    toast(said.resolved, takeBack([conflict.id], changed));
+    await settle(conflict, choice, holdSeconds.one, item);
+    toast(said.resolved, takeBack([conflict.id], changed, true));
     return true;
   } catch (problem) {
     if (problem.code === "operation-changed") toast(said.changedMeanwhile);
@@ -46,13 +50,14 @@ export async function allAlike(conflict, onProgress) {
 /** Decides conflicts one by one, after a question. Gives whether it was done. */
 export async function decideEach(conflicts, choice, onProgress, changed) {
   if (!(await askForAll(choice, conflicts.length))) return false;
+  await endHold();
   const done = [];
   let refused = 0;
   /** @type {Error | null} */
   let unanswered = null;
   for (const conflict of conflicts) {
     try {
-      await settle(conflict, choice);
+      await settle(conflict, choice, holdSeconds.many);
       done.push(conflict.id);
     } catch (problem) {
       if (problem.status === 0) {
@@ -77,6 +82,7 @@ export async function decideWholeTable(table, choice, changed) {
   const filter = { table, state: ["conflict"] };
   const { matched } = await operator.post("/conflicts/resolve", { filter, choice, dryRun: true });
   if (!(await askForAll(choice, matched))) return false;
+  await endHold();
   const done = [];
   let refused = 0;
   /** @type {Error | null} */
@@ -85,7 +91,8 @@ export async function decideWholeTable(table, choice, changed) {
   let after = null;
   try {
     do {
-      const part = await operator.post("/conflicts/resolve", { filter, choice, limit: partSize, after });
+      const part = await operator.post(
+        "/conflicts/resolve", { filter, choice, holdSeconds: holdSeconds.many, limit: partSize, after });
       done.push(...part.operations);
       refused += part.refused;
       after = part.next;
@@ -101,5 +108,5 @@ export async function decideWholeTable(table, choice, changed) {
 /** Says how many were decided, and `problem`, the reason why the work ended early; offers the undo. */
 function report(refused, done, changed, problem = "") {
   const text = [said.decided(done.length, refused), problem].filter(Boolean).join(" ");
-  toast(text, done.length ? takeBack(done, changed) : undefined);
+  toast(text, done.length ? takeBack(done, changed, true) : undefined);
 }

@@ -2,6 +2,9 @@
 
 import { words } from "./words.js";
 
+/** The states in which an operation needs a decision, as the address of the queue has them. */
+export const decisionStates = "conflict,quarantined";
+
 /**
  * The operations that need a decision of the person.
  * @param {Status} status

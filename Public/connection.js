@@ -5,11 +5,12 @@ import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import {
   announcement, failing, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent,
-  waiting,
+  decisionStates, waiting,
 } from "./connection-state.js";
 import { button, fill, h, refill } from "./dom.js";
 import { shortNumber } from "./formats.js";
 import { announce, attempt, toast } from "./messages.js";
+import { retryWatch } from "./queue-outcomes.js";
 import { cancel, follow, progress, sentence, watch } from "./runs.js";
 import { words } from "./words.js";
 
@@ -56,7 +57,11 @@ export function connection(element) {
       return;
     }
     onProgress({ id: null });
-    await attempt(async () => toast(sentence(await follow("/sync", {}, onProgress))));
+    await attempt(async () => {
+      const ended = await follow("/sync", {}, onProgress);
+      await load();
+      toast(sentence(ended, status));
+    });
     endRun();
   }
 
@@ -96,14 +101,19 @@ export function connection(element) {
     if (news) announce(news);
     adopt(now.currentRun);
     draw();
+    document.dispatchEvent(new Event("understudy-status"));
   }
 
   const refresh = coalesce(() => load().catch(() => {}), 60, restMilliseconds);
   setInterval(draw, redrawMilliseconds); // Its times are relative to now.
 
+  const isRunning = () => run !== null || (status?.currentRun ?? null) !== null;
+  const retries = retryWatch(isRunning);
+
   return {
     status: () => status,
-    isRunning: () => run !== null || (status?.currentRun ?? null) !== null,
+    isRunning,
+    retried: retries.begin,
     toggleMode,
     load,
     refresh,
@@ -116,7 +126,10 @@ export function connection(element) {
       refresh();
     },
     // An item may be the first that is known of a run that another program started.
-    onEvent: refresh,
+    onEvent() {
+      refresh();
+      retries.look();
+    },
   };
 }
 
@@ -197,11 +210,13 @@ function progressStrip() {
 function details(status, run) {
   const { backend, queue, lastSync } = status;
   const [attention, open] = [needing(status), unsent(status)];
-  const place = queue.conflict ? "#/conflicts" : "#/queue?state=quarantined";
+  // The place shows as many as the link says.
+  const place = queue.conflict === attention ? "#/conflicts"
+    : `#/queue?state=${queue.conflict ? decisionStates : "quarantined"}`;
   const isAway = !["online", "workingOffline", "notAsked"].includes(linkState(status, run));
   return [
     attention > 0 && h("a", { href: place, class: "attention" }, words.needDecision(attention)),
-    unsentLink(open),
+    unsentLink(open, attention > 0),
     open === 0 && !run && (isAllSent(status) ? words.allSent : words.nothingUnsent),
     failingLink(status),
     run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
@@ -223,7 +238,9 @@ function failingLink(status) {
   return names.length > 0 && h("a", { href: "#/status", class: "attention" }, words.tablesFail(names));
 }
 
-const unsentLink = (count) => count > 0 && h("a", { href: "#/queue" }, words.unsentChanges(count));
+/** `isInAll` says that those which need a decision stand beside it and are among them. */
+const unsentLink = (count, isInAll = false) => count > 0 &&
+  h("a", { href: "#/queue" }, isInAll ? words.unsentInAll(count) : words.unsentChanges(count));
 
 /**
  * What is said of a person's work that was written here and cannot be sent; null where there is none.

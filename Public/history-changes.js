@@ -8,7 +8,7 @@ import { time } from "./formats.js";
 import {
   begin, changedFields, sinceLastLook, titleOf, withLatest, withMore, withSearch, withUndone,
 } from "./history-state.js";
-import { attempt, toast } from "./messages.js";
+import { attempt, mayUndo, toast } from "./messages.js";
 import { words } from "./words.js";
 import { runWords } from "./words-overview.js";
 
@@ -46,10 +46,14 @@ export function changesPart(place, asked) {
   }
 
   async function undo(entry) {
+    const path = /** @type {const} */ (`/history/${encodeURIComponent(entry.id)}/undo`);
     await attempt(async () => {
-      await operator.post(`/history/${encodeURIComponent(entry.id)}/undo`);
+      // A decision that was sent does not open its conflict again.
+      const isDecision = entry.kind === "resolved";
+      if (isDecision && !(await mayUndo([await operator.post(path, { dryRun: true })]))) return;
+      const { sentence } = await operator.post(path, {});
       state = withUndone(state, entry.id);
-      toast(words.undone);
+      toast(words.undone(sentence));
       page.draw(state);
     });
     refresh();

@@ -23,17 +23,18 @@ const syncAfter = (sync) => ({ label: words.syncNow, run: sync });
  * Retries or discards one operation; asks before it discards.
  * @param {OperationAction} action
  * @param {OperationSummary} operation
- * @param {{ sync(): void, changed(): void }} after
+ * @param {{ sync(): void, changed(): void, retried(ids: string[]): void }} after
  */
-export async function act(action, operation, { sync, changed }) {
+export async function act(action, operation, { sync, changed, retried }) {
   if (action === "discard") {
     const text = said.discardAsk(titleOf(operation));
     if (!(await askDangerous(said.discard, text, said.discardUnsent(1), 1))) return;
   }
   await attempt(async () => {
     await send(action, operation);
-    if (action === "discard") toast(said.discarded, takeBack([operation.id], changed));
-    else toast(said.retried, syncAfter(sync));
+    if (action === "discard") return toast(said.discarded, takeBack([operation.id], changed));
+    toast(said.retried, syncAfter(sync));
+    retried([operation.id]);
   });
 }
 
@@ -130,7 +131,7 @@ function progressSheet(title) {
  * Says what became of them and offers what can follow: the undo of a discard, the sync of a retry. Its link
  * shows the filter's list in their new state.
  */
-function report(action, filter, { done, refused, problem }, { sync, changed }) {
+function report(action, filter, { done, refused, problem }, { sync, changed, retried }) {
   if (done.length === 0 && problem) return showProblem(problem);
   // Undo begins with what was done last.
   const next = action === "discard" ? takeBack(done.toReversed(), changed) : syncAfter(sync);
@@ -138,6 +139,7 @@ function report(action, filter, { done, refused, problem }, { sync, changed }) {
   const href = addressOfState(filter, stateAfter[action]);
   if (done.length) toast(text, next, { label: said.showThem, href });
   else toast(text);
+  if (action === "retry") retried(done);
 }
 
 const joinedSentences = (...texts) => texts.filter(Boolean).join(" ");

@@ -1,6 +1,7 @@
 // Draws the queue view: states with their counts, filters, causes, the bar for many, the frame of the list,
 // and the card at the side.
 
+import { decisionStates } from "./connection-state.js";
 import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { number } from "./formats.js";
@@ -70,7 +71,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
       button({ class: "small", onclick: () => go({ reason: "", status: "" }) }, said.removeFilter));
   }
 
-  /** Draws the states, with how many operations are in each that is open. */
+  /** Draws the states, with how many operations are in each that is open, and the ledger. */
   function drawStates(filter, status) {
     const counts = status?.queue ?? {};
     const open = openStates.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
@@ -80,9 +81,11 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
     }, h("span", {}, label), status && count !== null && h("span", { class: "count" }, number(count)));
     refill(states,
       link("", said.openStates, open),
+      link(decisionStates, said.needsDecision, (counts.conflict ?? 0) + (counts.quarantined ?? 0)),
       openStates.map((name) => link(name, words.operationState[name], counts[name] ?? 0)),
       closedStates.map((name) => link(name, words.operationState[name], null)),
       link("all", said.allStates, null));
+    if (status) refill(ledger, said.ledger(ledgerOf(status)));
   }
 
   /** Draws the choices of tables and statuses. */
@@ -105,13 +108,12 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
         button({ "data-key": "print", onclick: print }, said.print)));
   }
 
-  /** What stands in place of the list where it is empty, and the ledger below it. */
+  /** What stands in place of the list where it is empty, and the counts around it. */
   function drawFrame({ filter, total }, status) {
     list.classList.toggle("bare", total === 0);
     head.hidden = total === 0;
     empty.hidden = total > 0;
     refill(empty, !empty.hidden && (isFiltered(filter) ? words.nothingMatches : said.queueEmpty));
-    if (status) refill(ledger, said.ledger(ledgerOf(status)));
     drawStates(filter, status);
   }
 

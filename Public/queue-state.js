@@ -49,7 +49,7 @@ export function bodyOf(filter) {
   const { state, attempts, ...rest } = selectionOf(filter);
   /** @type {OperationFilter} */
   const body = Object.fromEntries(Object.entries(rest).filter(([, value]) => value));
-  if (state && state !== "all") body.state = [/** @type {OperationState} */ (state)];
+  if (state && state !== "all") body.state = /** @type {OperationState[]} */ (state.split(","));
   if (attempts) body.attempts = Number(attempts);
   return { filter: body, ...(Object.keys(body).length === 0 && { all: true }) };
 }

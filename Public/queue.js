@@ -25,7 +25,7 @@ const followMilliseconds = 2000; // Between two readings after events: of list, 
 const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
-export function queueView(main, asked, { status, sync }) {
+export function queueView(main, asked, { status, sync, retried }) {
   let state = begin(filterOf(asked));
   /** @type {ListPlace | null} */
   let picked = null; // The latest pick, where a range begins.
@@ -67,7 +67,7 @@ export function queueView(main, asked, { status, sync }) {
     rowPixels,
   });
 
-  const after = { sync, changed: () => refresh() };
+  const after = { sync, changed: () => refresh(), retried: (ids) => retried(ids, state.filter) };
 
   /** A window of the list. */
   function operationsAt(skip, limit) {
@@ -269,13 +269,17 @@ export function queueView(main, asked, { status, sync }) {
   page.drawFilter(state.filter);
   page.drawStates(state.filter, status());
   page.drawUnsaved(state.filter);
+  // The counts beside the list are those of the line at the top.
+  const drawCounts = () => page.drawStates(state.filter, status());
   addEventListener("keydown", onKey);
+  document.addEventListener("understudy-status", drawCounts);
   refresh();
   return {
     refresh,
     onLeave() {
       hasLeft = true;
       removeEventListener("keydown", onKey);
+      document.removeEventListener("understudy-status", drawCounts);
       rows.close();
       pictures.close();
     },

@@ -1,6 +1,7 @@
 // Long work: starts a sync, a push or a pull and follows it with counts, rate and a way to stop it.
 
 import { operator } from "./api.js";
+import { needing } from "./connection-state.js";
 import { words } from "./words.js";
 
 const pollMilliseconds = { first: 150, most: 500 };
@@ -70,20 +71,22 @@ export function progress({ progress: now, pull, stage }) {
 const withoutDot = (text) => text.replace(/\.$/, "");
 
 /**
- * Short sentences about a run that ended.
+ * Short sentences about a run that ended. It never says that all is synced while something needs a decision.
  * @param {Run} run
+ * @param {Status | null} status As it is after the run.
  */
-export function sentence(run) {
-  const attention = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0);
+export function sentence(run, status) {
+  const ofRun = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0);
+  const attention = status ? needing(status) : ofRun;
   const failed = run.pull.find((one) => one.error);
-  const isDecisionAll = run.state === "completeWithErrors" && attention > 0 && !failed;
-  const isThrough = run.state === "complete" || isDecisionAll;
-  const parts = [isThrough ? words.runState.complete : (words.runState[run.state] ?? run.state)];
+  const isThrough = run.state === "complete" || run.state === "completeWithErrors" && ofRun > 0 && !failed;
+  const parts = [!isThrough ? (words.runState[run.state] ?? run.state)
+    : attention ? words.syncedBut(attention) : words.runState.complete];
   if (run.reason && !isThrough) parts.push(withoutDot(run.reason));
   if (run.push?.applied) parts.push(words.runSent(run.push.applied));
   const received = run.pull.reduce((sum, one) => sum + one.applied, 0);
   if (received) parts.push(words.runReceived(received));
-  if (attention) parts.push(words.needDecision(attention));
+  if (attention && !isThrough) parts.push(words.needDecision(attention));
   if (failed?.error && failed.error !== run.reason)
     parts.push(`${failed.table}: ${withoutDot(failed.error)}`);
   return parts.join(". ") + ".";

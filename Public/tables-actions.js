@@ -3,6 +3,7 @@
 import { operator, tables } from "./api.js";
 import { askDangerous } from "./dialog.js";
 import { attempt, toast, undoBy } from "./messages.js";
+import { isOData } from "./tables-state.js";
 import { tableWords } from "./words-tables.js";
 import { words } from "./words.js";
 
@@ -14,6 +15,7 @@ import { words } from "./words.js";
  * @param {{ changed(): void, pull(): void }} after `pull()` brings the server's rows again.
  */
 export async function purge({ name }, filter, { changed, pull }) {
+  if (filter && !isOData(filter)) return toast(tableWords.noRemovalByText);
   const rows = filter ? { query: `$filter=${encodeURIComponent(filter)}` } : { all: true };
   const path = `/tables/${encodeURIComponent(name)}/purge`;
   await attempt(async () => {

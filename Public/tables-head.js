@@ -7,6 +7,7 @@ import { button, column, fill, find, h, joined, note, options, refill } from "./
 import { distance } from "./formats.js";
 import { attempt, showProblem, toast } from "./messages.js";
 import { progress } from "./runs.js";
+import { isOData } from "./tables-state.js";
 import { policyWords } from "./words-settings.js";
 import { words } from "./words.js";
 
@@ -101,7 +102,8 @@ const pageRows = "50";
 /** Lines of curl for a table and the filter on screen. */
 export function apiPreview(table, { filter, orderby }) {
   const address = `${location.origin}/tables/${encodeURIComponent(table)}`;
-  const list = `${address}?${optionsOf({ $filter: filter, $orderby: orderby, $top: pageRows })}`;
+  const $filter = isOData(filter) && filter; // A client has no search for a text.
+  const list = `${address}?${optionsOf({ $filter, $orderby: orderby, $top: pageRows })}`;
   const one = shell(`${address}/ID`);
   const lines = [
     [words.curlList, `curl -s ${version} ${shell(list)}`],

@@ -24,8 +24,17 @@ export function addressOf(question) {
   return `#/tables/${encodeURIComponent(question.table ?? "")}${query(given)}`;
 }
 
-export const parametersOf = ({ filter, orderby, deleted }, skip) =>
-  ({ filter, orderby, includeDeleted: deleted === "yes" ? "true" : "", skip, top: pageSize });
+/**
+ * Whether what was typed is an OData filter: it compares or calls. Anything else is a text that is searched
+ * for. `le` and `ne` are words of languages too, so a value follows them.
+ */
+export const isOData = (text) =>
+  /\s(eq|gt|ge|lt)(\s|$)|\s(ne|le)\s+(['\d-]|true|false|null|date|guid)|\sin\s*\(|[a-z]\(/i.test(text);
+
+export const parametersOf = ({ filter, orderby, deleted }, skip) => ({
+  ...(isOData(filter) ? { filter } : { q: filter }),
+  orderby, includeDeleted: deleted === "yes" ? "true" : "", skip, top: pageSize,
+});
 
 /** The table to show where the address names none. */
 export const firstTable = (tables) => (tables.find((table) => table.items > 0) ?? tables[0])?.name ?? "";

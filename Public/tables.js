@@ -15,7 +15,7 @@ import { tableSide } from "./tables-side.js";
 import { addressOf, concerns, firstTable, parametersOf, questionOf } from "./tables-state.js";
 
 /** @type {ViewMaker} */
-export function tablesView(main, asked) {
+export function tablesView(main, asked, header) {
   let question = questionOf(asked);
   let skip = 0; // The place of the first row on screen.
   /** @type {any} */
@@ -76,10 +76,10 @@ export function tablesView(main, asked) {
   }
 
   function drawTableHead(table) {
-    const { filter } = question;
     drawHead(page, table, run, {
       pull: () => pull(table),
-      purge: () => purge(table, filter, { changed: refresh, pull: () => pull(table) }),
+      // By the filter of the click, which may be newer than the one of this drawing.
+      purge: () => purge(table, question.filter, { changed: refresh, pull: () => pull(table) }),
       changed: refresh,
     });
   }
@@ -95,7 +95,11 @@ export function tablesView(main, asked) {
     };
     draw({ id: null });
     const path = `/tables/${encodeURIComponent(table.name)}/pull`;
-    await attempt(async () => toast(sentence(await follow(path, {}, draw))));
+    await attempt(async () => {
+      const ended = await follow(path, {}, draw);
+      await header.load();
+      toast(sentence(ended, header.status()));
+    });
     run = null;
     refresh();
   }

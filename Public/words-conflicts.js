@@ -19,7 +19,7 @@ export const conflictWords = {
   notNow: "Not now",
   sameFields: (count) =>
     plural(count, "1 field is the same on both sides.", "# fields are the same on both sides."),
-  resolved: "Decided. The next sync sends it.",
+  resolved: "Decided. Nothing is sent as long as you can undo it here.",
   resultTitle: "What will be saved",
   // What each choice writes; it stands beside the values while the choice has the focus or the pointer.
   outcome: {
@@ -64,6 +64,7 @@ export const conflictWords = {
   decidedAlready: "That conflict is decided already.",
   decided: (count, refused) =>
     `${plural(count, "1 conflict", "# conflicts")} decided.` +
-    (refused ? ` ${number(refused)} changed meanwhile.` : ""),
+    (refused ? ` ${number(refused)} changed meanwhile.` : "") +
+    (count ? " Nothing is sent as long as you can undo it here." : ""),
   changedMeanwhile: "This change has changed meanwhile. Here is how it is now.",
 };

@@ -63,7 +63,7 @@ export const runWords = {
   runs: "Runs",
   which: "What is shown",
   search: "Search the history",
-  searchHint: "Text, id, table or field",
+  searchHint: "Text, id, table, field or who",
   found: (count) => plural(count, "1 entry", "# entries"),
   none: "Nothing was synced yet.",
   noRun: (id) => `Not found: there is no run “${id}”. The latest 1,000 are kept.`,

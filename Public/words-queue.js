@@ -1,6 +1,9 @@
 // The English sentences of the queue and of one change in it.
 
 import { number, plural, quoted } from "./formats.js";
+import { words } from "./words.js";
+
+const outcomesShown = 3;
 
 export const queueWords = {
   causes: "Causes",
@@ -62,6 +65,20 @@ export const queueWords = {
     retry: (count, refused) => `${number(count)} queued for retry.${queueWords.leftAlone(refused)}`,
     discard: (count, refused) => `${number(count)} discarded.${queueWords.leftAlone(refused)}`,
   },
+  /** What became of retried changes: "All 1,200 refused again: The title is taken." */
+  outcome(outcomes) {
+    const total = outcomes.reduce((sum, { count }) => sum + count, 0);
+    const one = ({ state, reason, count }) => {
+      const all = count === total && total > 1 ? `All ${number(total)}` : number(count);
+      if (state === "done") return `${plural(count, "1 change", `${all} changes`)} sent.`;
+      const what = queueWords.became[state] ?? words.operationState[state];
+      return `${all} ${what}${reason ? `: ${reason.replace(/\.$/, "")}` : ""}.`;
+    };
+    const shown = outcomes.slice(0, outcomesShown).map(one);
+    const rest = outcomes.length - shown.length;
+    return [...shown, rest > 0 && plural(rest, "1 more cause.", "# more causes.")].filter(Boolean).join(" ");
+  },
+  became: { quarantined: "refused again", conflict: "in conflict now", waiting: "waiting again" },
   leftAlone: (count) => (count ? ` Not possible for ${number(count)}.` : ""),
   discardUnsent: (count) => plural(count, "Discard 1 unsent change", "Discard # unsent changes"),
   editOperation: "Edit",
@@ -70,6 +87,7 @@ export const queueWords = {
   careful: "Careful",
   maybeApplied: "It may have reached the backend. The row is read back before anything is sent again.",
   openStates: "Open",
+  needsDecision: "needs a decision",
   allStates: "All",
   operationTitle: (kind, title) => `${kind} ${quoted(title)}`,
   attempts: (count) => plural(count, "1 attempt", "# attempts"),

@@ -5,6 +5,8 @@ import { number, quoted } from "./formats.js";
 export const tableWords = {
   choose: "Table",
   find: "Find a table",
+  noRemovalByText:
+    "Rows that a text was searched for are not removed: use an OData filter, or no filter for all rows.",
   columns: (hidden) => (hidden ? `Columns (${number(hidden)} hidden)` : "Columns"),
   columnsTitle: "Columns shown",
   columnsCount: (shown, all) =>

@@ -112,7 +112,7 @@ export const words = {
     waiting: "waiting",
     unknown: "server error, checking",
     conflict: "conflict",
-    quarantined: "refused by the server",
+    quarantined: "refused",
     done: "sent",
     discarded: "discarded",
     collapsed: "merged into another",
@@ -145,6 +145,7 @@ export const words = {
   tablesFail: (names) =>
     names.length === 1 ? `The backend fails for ${names[0]}` : `The backend fails for ${names.length} tables`,
   unsentChanges: (count) => plural(count, "1 unsent change", "# unsent changes"),
+  unsentInAll: (count) => `${number(count)} unsent in all`,
   needDecision: (count) => plural(count, "1 change needs a decision", "# changes need a decision"),
   allSent: "Everything is on the server",
   nothingUnsent: "No unsent changes",
@@ -164,6 +165,7 @@ export const words = {
     cancelled: "Sync cancelled",
     failed: "Sync failed",
   },
+  syncedBut: (count) => `Synced, but ${words.needDecision(count)}`,
   noAnswerHere: "Understudy itself does not answer. Is it still running?",
   failedRequest: (method, path, status) => `${method} ${path}: ${status}`,
   backendAnswers: (problem) => `The backend answers. ${problem}`,
@@ -198,9 +200,16 @@ export const words = {
   server: "On the server",
   absent: "—",
   takingBack: (count, total) => `Undone ${number(count)} of ${number(total)}…`,
-  takenBack: (count) =>
-    `${plural(count, "1 decision", "# decisions")} undone: ` +
-    "each change is as it was before, and a conflict is open again.",
+  takenBack: (count, items) =>
+    `${plural(count, "1 decision", "# decisions")} undone. ${words.undoSays(items)}`,
+  undoAsk: "Undo what was sent?",
+  /** What an undo does to each: every sentence once, with how often where they differ. */
+  undoSays(items) {
+    const counts = new Map();
+    for (const { sentence } of items) counts.set(sentence, (counts.get(sentence) ?? 0) + 1);
+    if (counts.size === 1) return `${items.length > 1 ? "Each of them: " : ""}${items[0].sentence}`;
+    return [...counts].map(([sentence, count]) => `${number(count)}: ${sentence}`).join(" ");
+  },
   nothingToUndo: "There is nothing to undo.",
   deletedSide: "deleted",
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
@@ -216,8 +225,8 @@ export const words = {
   rows: "Rows",
   noTables: (origin) => `No table yet: point a client at ${origin}, or name one with --table.`,
   noRows: "This table has no rows here.",
-  filterRows: "OData filter",
-  filterExample: "complete eq false and text ne ''",
+  filterRows: "Text or OData filter",
+  filterExample: "A text, or complete eq false and text ne ''",
   applyFilter: "Filter",
   showDeleted: "Include deleted",
   whereColumn: "Where",
@@ -287,7 +296,7 @@ export const words = {
     conflict: "conflict",
     merged: "merged",
     resolved: "decided",
-    quarantined: "refused by the server",
+    quarantined: "refused",
     discarded: "discarded",
     retried: "retried",
     edited: "edited",
@@ -297,7 +306,7 @@ export const words = {
     failed: "failed",
   },
   noHistory: "Nothing happened yet.",
-  undone: "Undone.",
+  undone: (sentence) => `Undone. ${sentence}`,
   actor: { client: "a client", person: "you", engine: "Understudy" },
   imported: "imported",
 };

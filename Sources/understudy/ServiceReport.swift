@@ -67,7 +67,7 @@ struct ServiceReport {
         let quarantined = queues.reduce(0) { $0 + $1.quarantined }
         var parts = ["\(pending) pending"]
         if conflicts > 0 { parts.append("\(conflicts) conflict\(conflicts == 1 ? "" : "s")") }
-        if quarantined > 0 { parts.append("\(quarantined) quarantined") }
+        if quarantined > 0 { parts.append("\(quarantined) refused") }
         if let backend {
             parts.append(
                 backend.isAsked

@@ -49,6 +49,8 @@ interface Connection {
   refresh(): void;
   toggleMode(): Promise<void>;
   sync(): Promise<void>;
+  /** Operations of a list were retried: what becomes of them is said once. */
+  retried(ids: string[], filter: QueueFilter): void;
   setFollowing(now: PageLink): void;
   onEvent(kind: string): void;
 }
@@ -75,6 +77,8 @@ interface Action {
   label: string;
   run(): unknown;
   isUndo?: true;
+  /** Nothing of what it undoes is sent while it is on screen. */
+  isHeld?: true;
 }
 
 /** What the address of the queue asks for (queue-state.js). */

@@ -20,7 +20,7 @@ COMMAND_OF = {
     "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
     "addAccess": "access add", "revokeAccess": "access revoke", "makeLink": "open",
     "status": "status", "setMode": "offline", "settings": "settings show",
-    "serverRows": "export", "setAsideRows": "tables set-aside", "removeTable": "tables remove",
+    "serverRows": "export", "setAsideRows": "tables set-aside", "removeTable": "tables forget",
     "identities": "identities", "storage": "status", "backups": "backups", "makeBackup": "backup",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
@@ -32,7 +32,7 @@ COMMAND_OF = {
     "discardOperation": "queue discard", "importChanges": "import", "conflicts": "conflicts list",
     "resolveConflicts": "conflicts resolve-all", "conflict": "conflicts show",
     "resolveConflict": "conflicts resolve", "history": "history", "undoDecisions": "history",
-    "undo": "history",
+    "undo": "history", "sendDecisions": "sync", "operationOutcomes": "queue list",
 }
 # Commands that keep running, or whose output is a file of another format.
 WITHOUT_JSON = {"demo", "serve", "backend run", "config init", "export", "support"}
@@ -279,7 +279,7 @@ def test_many_decisions_are_made_and_undone_at_once(world):
     # My side is back, as changes with the server's rows as their base.
     assert person.json("queue", "list", "--state", "queued,conflict")["total"] == 3
     none = person.run("history", "--undo-decisions", "zz", expect=1)
-    assert "No decision was undone: there is no such operation" in none.stderr
+    assert "No decision was undone: There is no decision about it" in none.stderr
     assert person.run("conflicts", "resolve-all", "sideways", "--yes", expect=2).stderr
 
 

@@ -13,18 +13,40 @@ from installed import NOBODY
 from programs import ROOT, SITE, ZUMO, wait_until
 
 
-def test_a_table_is_removed_and_comes_back_from_the_backend(world):
+def test_a_removal_from_this_device_is_undone_as_on_the_dashboard(world):
+    """`tables remove` and the dashboard do the same: the history stays, and brings the changes back."""
     person = world.person
     world.start_backend("--samples")
     world.start_proxy()
     person.run("sync")
     rows = person.json("tables")["items"][0]["items"]
-    assert "--yes" in person.run("tables", "remove", "todoitem", expect=2).stderr
     world.insert({"text": "waits"})
-    refused = person.run("tables", "remove", "todoitem", "--yes", expect=1)
-    assert "1 open operations of todoitem would be lost" in refused.stderr
+    refused = person.run("tables", "remove", "todoitem", expect=1).stderr
+    assert "The table has 1 change that is not on the server: say force (--force) to discard" in refused
+    assert "push" not in refused
+    removed = person.run("tables", "remove", "todoitem", "--force", "--yes").stdout
+    (entry,) = re.findall(r"`understudy history --undo (\d+)` brings them back", removed)
+    assert f"{rows + 1} rows removed from this device, 1 unsent change discarded." in removed
+    kinds = [one["kind"] for one in person.json("history")["items"]]
+    assert "write" in kinds, "the history of the table stays"
+    undone = person.run("history", "--undo", entry).stdout
+    assert "Undone: The changes are in the queue again, as they were." in undone
+    assert person.json("queue", "list")["total"] == 1
+
+
+def test_a_table_is_forgotten_and_comes_back_from_the_backend(world):
+    person = world.person
+    world.start_backend("--samples")
+    world.start_proxy()
     person.run("sync")
-    removed = person.json("tables", "remove", "todoitem", "--yes")
+    rows = person.json("tables")["items"][0]["items"]
+    assert "--yes" in person.run("tables", "forget", "todoitem", expect=2).stderr
+    world.insert({"text": "waits"})
+    refused = person.run("tables", "forget", "todoitem", "--yes", expect=1)
+    assert "todoitem has 1 change that is not on the server, and all of them would be lost" in refused.stderr
+    assert "say force (--force)" in refused.stderr and "push" not in refused.stderr
+    person.run("sync")
+    removed = person.json("tables", "forget", "todoitem", "--yes")
     assert removed == {"table": "todoitem", "removed": rows + 1, "discarded": 0}
     assert person.json("tables")["items"] == []
     assert person.json("history")["items"][0]["summary"].startswith("Removed the table todoitem")
@@ -32,7 +54,7 @@ def test_a_table_is_removed_and_comes_back_from_the_backend(world):
     assert person.json("tables")["items"][0]["items"] == rows + 1
     # Without a running Understudy too.
     world.stop(world.proxy)
-    assert person.json("tables", "remove", "todoitem", "--yes")["removed"] == rows + 1
+    assert person.json("tables", "forget", "todoitem", "--yes")["removed"] == rows + 1
     assert person.json("tables")["items"] == []
 
 
@@ -41,7 +63,7 @@ def test_a_forced_removal_gives_up_changes_and_the_ledger_counts_them(world):
     world.start_proxy()
     for number in range(3):
         world.insert({"text": str(number)})
-    assert person.json("tables", "remove", "todoitem", "--force", "--yes")["discarded"] == 3
+    assert person.json("tables", "forget", "todoitem", "--force", "--yes")["discarded"] == 3
     ledger = person.json("status", expect=3)["ledger"]
     assert (ledger["accepted"], ledger["discarded"], ledger["balances"]) == (3, 3, True)
 

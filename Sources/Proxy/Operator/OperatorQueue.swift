@@ -35,6 +35,16 @@ extension OperatorAPI {
         return .json(Answers.Page(groups) { Answers.OperationGroup($0) })
     }
 
+    /// `POST /operations/outcomes`: says where some operations are now.
+    func operationOutcomes(_ call: OperatorCall) async throws(Problem) -> Response {
+        let tenant = try await tenant(call)
+        let ids = (call.body["operations"]?.array ?? []).compactMap(\.string)
+        let outcomes = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.outcomes(of: ids)
+        }
+        return .json(Answers.Page(outcomes.map { Answers.OperationOutcome($0) }))
+    }
+
     private static func filter(_ call: OperatorCall) throws(Problem) -> OperationFilter {
         OperationFilter(
             states: try states(call.query["state"]), table: call.query["table"],
@@ -183,7 +193,22 @@ extension OperatorAPI {
         guard let resolution = Self.plainChoice(call.body) else {
             throw .invalid("choice must be mine, server, merged or both.", pointer: "/choice")
         }
-        return try await bulk(.resolve(resolution), call)
+        return try await bulk(
+            .resolve(resolution, holdSeconds: Self.holdSeconds(call)), call)
+    }
+
+    /// `POST /conflicts/send`: ends the time in which decisions can be undone before they are sent.
+    func sendDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
+        let tenant = try await tenant(call)
+        let held = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.sendDecisions()
+        }
+        return .json(Answers.SentDecisions(held: held))
+    }
+
+    /// For how long a decision is held back; the description of the request has its bounds.
+    private static func holdSeconds(_ call: OperatorCall) -> Int {
+        call.body["holdSeconds"]?.integer.map { Int($0) } ?? 0
     }
 
     /// `GET /conflicts`: lists the open conflicts.
@@ -220,7 +245,9 @@ extension OperatorAPI {
             resolution = .edited(try await editedColumns("item", call, tenant))
         }
         let outcome = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.resolve(call.parameter("id"), revision: revision, resolution)
+            try await tenant.store.resolve(
+                call.parameter("id"), revision: revision, resolution,
+                holdSeconds: Self.holdSeconds(call))
         }
         return try actionResponse(outcome, noun: "open conflict")
     }

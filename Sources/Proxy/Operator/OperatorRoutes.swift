@@ -59,6 +59,7 @@ extension OperatorRoute {
         .change(.post, "\(api)/operations/retry", OperatorAPI.retryMany),
         .change(.post, "\(api)/operations/discard", OperatorAPI.discardMany),
         .later(.get, "\(api)/operations/groups", OperatorAPI.operationGroups),
+        .later(.post, "\(api)/operations/outcomes", OperatorAPI.operationOutcomes),
         .later(.get, "\(api)/operations/{id}", OperatorAPI.operation),
         .change(.patch, "\(api)/operations/{id}", OperatorAPI.edit),
         .change(.post, "\(api)/operations/{id}/retry", OperatorAPI.retry),
@@ -68,6 +69,7 @@ extension OperatorRoute {
 
         .later(.get, "\(api)/conflicts", OperatorAPI.conflicts),
         .change(.post, "\(api)/conflicts/resolve", OperatorAPI.resolveAll),
+        .change(.post, "\(api)/conflicts/send", OperatorAPI.sendDecisions),
         .later(.get, "\(api)/conflicts/{id}", OperatorAPI.conflict),
         .change(.post, "\(api)/conflicts/{id}/resolve", OperatorAPI.resolve),
 

@@ -117,9 +117,9 @@ extension OperatorAPI {
         let tenant = try await tenant(call)
         let ids = (call.body["operations"]?.array ?? []).compactMap(\.string)
         let outcome = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.undoDecisions(ids)
+            try await tenant.store.undoDecisions(ids, dryRun: Self.isDryRun(call))
         }
-        return .json(Answers.BulkResult(outcome))
+        return .json(Answers.UndoneDecisions(outcome, dryRun: Self.isDryRun(call)))
     }
 
     /// `POST /history/{id}/undo`: undoes one entry.
@@ -128,10 +128,20 @@ extension OperatorAPI {
         guard let entry = Int64(call.parameter("id")) else {
             throw .notFound("There is no such entry in the history.")
         }
-        let outcome = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.undo(entry)
+        let undoing = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.undo(entry, dryRun: Self.isDryRun(call))
         }
-        return try actionResponse(outcome, noun: "entry in the history")
+        guard let effect = undoing.effect, case .done(let operation) = undoing.outcome else {
+            return try actionResponse(undoing.outcome, noun: "entry in the history")
+        }
+        return .json(
+            Answers.UndoResult(
+                effect: effect, sentence: undoing.sentence, dryRun: Self.isDryRun(call),
+                operation: operation.map { .init($0) }))
+    }
+
+    private static func isDryRun(_ call: OperatorCall) -> Bool {
+        call.body["dryRun"]?.bool ?? false
     }
 }
 

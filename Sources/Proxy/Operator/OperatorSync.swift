@@ -63,8 +63,8 @@ extension OperatorAPI {
             throw Problem(
                 status: .conflict, code: "operations-open",
                 detail:
-                    "The table has \(count) open operation\(count == 1 ? "" : "s"), and those of the "
-                    + "rows that match would be lost; push them first, or say force.")
+                    "The table has \(Self.notSent(count)): say force (--force) to discard those of the "
+                    + "rows that match. The history can undo that.")
         case .refusedSending:
             throw Problem(
                 status: .conflict, code: "sending",

@@ -49,8 +49,8 @@ extension OperatorAPI {
             throw Problem(
                 status: .conflict, code: "operations-open",
                 detail:
-                    "\(count) open operations of \(table) would be lost; push them first, or say "
-                    + "force.")
+                    "The table \(table) has \(Self.notSent(count)), and all of them would be lost for "
+                    + "good: say force (--force) to give them up.")
         case .refusedRunning:
             throw Problem(
                 status: .conflict, code: "sending",
@@ -58,6 +58,12 @@ extension OperatorAPI {
         case .unknownTable: throw .notFound("There is no table \(table) here.")
         case .failed(let sentence): throw .unavailable(sentence)
         }
+    }
+
+    /// How many changes stand in the way of a removal.
+    static func notSent(_ count: Int) -> String {
+        count == 1
+            ? "1 change that is not on the server" : "\(count) changes that are not on the server"
     }
 
     /// `GET /tables/{table}/items`: lists rows with their sync state.
@@ -120,7 +126,8 @@ extension OperatorAPI {
     private func rows(
         _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery
     ) async throws(Problem) -> ItemPage {
-        var outcome = await list(call, tenant, table, query)
+        let text = call.query["q"].flatMap { $0.isEmpty ? nil : $0 }
+        var outcome = await list(call, tenant, table, query, containing: text)
         // As for a client, the first read of a table pulls it.
         switch outcome {
         case .unknownTable, .partial:
@@ -130,7 +137,7 @@ extension OperatorAPI {
                 let run = await tenant.engine.startPull(table)
                 _ = await tenant.engine.result(
                     of: run, timeout: .seconds(Limits.firstPullSeconds))
-                outcome = await list(call, tenant, table, query)
+                outcome = await list(call, tenant, table, query, containing: text)
             }
         case .page, .beyondPart, .invalid, .overBudget, .failed: break
         }
@@ -144,22 +151,41 @@ extension OperatorAPI {
     }
 
     private func list(
-        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery
+        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery,
+        containing text: String?
     ) async -> ListOutcome {
         await withCheckedContinuation { continuation in
             let client = LongReads.Client(identity: tenant.identity, actor: .person)
             let isTaken = longReads.run(for: client, clientHasLeft: call.clientHasLeft) { reader in
                 let outcome = reader.map {
-                    tenant.store.listUnhurried(
-                        tenant.store.find(table, worker: $0), query, generation: .mobileApps,
-                        pageRows: Limits.pageRowsMax, beyondPart: true,
-                        isAbandoned: call.clientHasLeft)
+                    let found = tenant.store.find(table, worker: $0)
+                    var query = query
+                    if let text {
+                        query.filter = Self.filter(query.filter, found, containing: text)
+                    }
+                    return tenant.store.listUnhurried(
+                        found, query, generation: .mobileApps, pageRows: Limits.pageRowsMax,
+                        beyondPart: true, isAbandoned: call.clientHasLeft)
                 }
                 let left = ListOutcome.failed(.failed(LongReads.clientLeft))
                 continuation.resume(returning: call.clientHasLeft() ? left : outcome ?? left)
             }
             if !isTaken { continuation.resume(returning: .failed(.failed(LongReads.tooMany))) }
         }
+    }
+
+    /// A filter for the rows that contain a text in their id or in a column, in any case of letters.
+    private static func filter(
+        _ filter: Expression?, _ table: FoundTable, containing text: String
+    ) -> Expression {
+        let needle = Expression.literal(.string(text.lowercased()))
+        let names = table.settings?.columnNames ?? []
+        let columns = [Expression.Column.id] + names.map { .user(path: [$0]) }
+        let contains = columns.map { column in
+            Expression.call(.contains, [.call(.toLower, [.column(column)]), needle])
+        }
+        let found = Expression.joined(.or, contains) ?? needle
+        return filter.flatMap { Expression.joined(.and, [$0, found]) } ?? found
     }
 
     /// The open operations of these rows by item. Of several for one item it is the last one, which has the

@@ -1,13 +1,11 @@
 import Backend
-import Dispatch
 import PostgreSQL
-import Synchronization
 import TablesProtocol
 
 /// One write that may share its transaction with others of its table.
 ///
-/// `@unchecked Sendable`: its own thread uses it before ``WriteGroups`` takes it and after its `turn` was signalled.
-/// In between the leading thread of its group does.
+/// `@unchecked Sendable`: its own thread uses it before ``WaitingGroups`` takes it and after that
+/// returns. In between the leading thread of its group does.
 final class GroupedWrite: @unchecked Sendable {
     /// What the write did in its transaction.
     enum Effect {
@@ -28,62 +26,12 @@ final class GroupedWrite: @unchecked Sendable {
     fileprivate var line: PostgreSQLEffects.Line?
     /// Why it failed; nil where it did not.
     fileprivate(set) var failure: (any Error)?
-    fileprivate let turn = DispatchSemaphore(value: 0)
-    /// Whether its thread leads the next group, instead of having been served.
-    fileprivate var leads = false
 
     init(
         _ options: TableOptions?, _ write: Write,
         _ body: @escaping (PostgreSQLConnection, inout TableRecord) throws -> Effect
     ) {
         (self.options, self.write, self.body) = (options, write, body)
-    }
-}
-
-/// Lets the writes of one table that wait for its lock share one transaction, and so one commit.
-///
-/// Readers must see the stamps of a table in their order, so its writers wait for one another until the commit is
-/// on disk. One by one they would be as slow as the disk and the standby.
-final class WriteGroups: Sendable {
-    private struct Queue {
-        var waiting: [GroupedWrite] = []
-        var hasLeader = false
-    }
-
-    private let queues = Mutex<[TableName: Queue]>([:])
-
-    /// Does a write, possibly together with others.
-    ///
-    /// 1. The write joins the queue of its table. Its thread waits, unless no other one leads there.
-    /// 2. The leading thread takes all that wait, and does them.
-    /// 3. Then the first of those that came meanwhile leads.
-    @available(*, noasync)
-    func perform(
-        _ write: GroupedWrite, on table: TableName, _ commit: ([GroupedWrite]) -> Void
-    ) {
-        let mustWait = queues.withLock { queues in
-            queues[table, default: Queue()].waiting.append(write)
-            defer { queues[table, default: Queue()].hasLeader = true }
-            return queues[table]?.hasLeader == true
-        }
-        if mustWait {
-            write.turn.wait()
-            guard write.leads else { return }
-        }
-        let group = queues.withLock { queues in
-            defer { queues[table]?.waiting = [] }
-            return queues[table]?.waiting ?? []
-        }
-        commit(group)
-        let next = queues.withLock { queues in
-            let next = queues[table]?.waiting.first
-            if next == nil { queues[table] = nil }
-            return next
-        }
-        for served in group where served !== write { served.turn.signal() }
-        guard let next else { return }
-        next.leads = true
-        next.turn.signal()
     }
 }
 
@@ -107,7 +55,7 @@ extension PostgreSQLRowStorage {
                 return .line(line)
             }
             if hooks.ordersWriters {
-                groups.perform(grouped, on: table) { commit($0, to: table) }
+                groups.perform(grouped, of: table) { commit($0, to: table) }
             } else {
                 commit([grouped], to: table)
             }

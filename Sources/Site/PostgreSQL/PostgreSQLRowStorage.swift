@@ -10,7 +10,8 @@ package final class PostgreSQLRowStorage: RowStorage {
     let pool: PostgreSQLPool
     let hooks: Hooks
     let versions: PostgreSQLItems.Versions
-    let groups = WriteGroups()
+    /// The writes of each table that wait for its lock.
+    let groups = WaitingGroups<TableName, GroupedWrite>()
 
     /// The parts that tests change.
     struct Hooks: Sendable {

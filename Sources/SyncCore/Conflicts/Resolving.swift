@@ -18,6 +18,8 @@ public enum Resolution: Sendable, Hashable {
 /// Applies a person's decision about a conflict.
 struct Resolving: InTransaction {
     let transaction: Transaction
+    /// For how long what is left to send is held back (``DecisionHold``); 0 for not at all.
+    var holdSeconds = 0
 
     /// Applies a person's decision. The decision can be undone from history.
     ///
@@ -110,6 +112,7 @@ struct Resolving: InTransaction {
         try queue.requeue(&operation, summary)
         try rebase.move(&row, [operation] + successors, onto: server, isDecided: true)
         operation = try queue.operation(seq: operation.seq) ?? operation
+        try hold(&operation)
         try history.record(
             .resolved, actor: .person, operation, before: before, after: row.visible,
             summary: summary, point: point)
@@ -133,6 +136,14 @@ struct Resolving: InTransaction {
         try discarding.giveUp(
             &operation, &row, for: server, by: .person,
             reason: "Kept both: mine is a new item.", kind: .resolved, copy: item.id)
+        if let copy = try items.row(table, item.id), var insert = try queue.chain(of: copy).first {
+            try hold(&insert)
+        }
         return try actions.emitDone(operation)
+    }
+
+    private func hold(_ operation: inout TableOperation) throws {
+        guard holdSeconds > 0 else { return }
+        try DecisionHold(transaction: transaction).hold(&operation, seconds: holdSeconds)
     }
 }

@@ -142,7 +142,10 @@ extension SyncEngine {
         current?.isRequestedAgain = false
         let leavesWaiting = store.has(.explicitSyncLeavesWaiting)
         if current?.isExplicit == true, !leavesWaiting {
-            try await store.write { try $0.dueOperations.makeAllDue() }
+            try await store.write { transaction in
+                try DecisionHold(transaction: transaction).end()
+                try transaction.dueOperations.makeAllDue()
+            }
         }
         return try await push(running, credential, turn)
     }

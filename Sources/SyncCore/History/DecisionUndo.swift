@@ -16,15 +16,31 @@ struct DecisionUndo: InTransaction {
     func undo(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
+        switch try way(entry, point) {
+        case .reopen(let operation): try reopen(operation, entry, point, table)
+        case .restore: try restore(entry, point, table)
+        case .sent: try undoSent(entry, point, table)
+        }
+    }
+
+    /// The three ways to undo a decision.
+    enum Way {
+        /// The decision changed this operation, which was not sent yet.
+        case reopen(TableOperation)
+        /// The decision gave its operation up.
+        case restore
+        /// The decision was sent, or may have been.
+        case sent
+    }
+
+    /// The way in which a decision is undone as things stand.
+    func way(_ entry: HistoryRow, _ point: UndoPoint) throws -> Way {
         let operation = try queue.operation(id: point.operation.id)
         if let operation, operation.state.isOpen, !operation.mayHaveReached {
-            return try reopen(operation, entry, point, table)
+            return .reopen(operation)
         }
         let wasGivenUp = entry.kind == .discarded || operation?.state == .discarded
-        if wasGivenUp || operation == nil && !point.isSentDecision(entry) {
-            return try restore(entry, point, table)
-        }
-        return try undoSent(entry, point, table)
+        return wasGivenUp || operation == nil && !point.isSentDecision(entry) ? .restore : .sent
     }
 
     /// Restores an operation as it was before the decision. Later writes to the item stay applied.

@@ -68,8 +68,8 @@ struct HistoryLog {
             total: Int(try transaction.integer("SELECT count(*) FROM history") ?? 0))
     }
 
-    /// The same of the entries that contain a text: in the sentence, the item's id, its columns before
-    /// or after, or the table's name. One scan gives both the page and the count.
+    /// The same of the entries that show a text: the sentence, the item's title, id or columns before or
+    /// after, the table's name, who did it, or what happened. One scan gives both the page and the count.
     func search(_ text: String, before id: Int64, limit: Int) throws -> Page<HistoryEntry> {
         let pattern = LikePattern.containing(text)
         let all: [Int64] = try transaction.column(
@@ -78,8 +78,19 @@ struct HistoryLog {
             WHERE summary LIKE ?1 ESCAPE '\\' OR item_id LIKE ?1 ESCAPE '\\'
               OR before LIKE ?1 ESCAPE '\\' OR after LIKE ?1 ESCAPE '\\'
               OR table_id IN (SELECT id FROM tables WHERE name LIKE ?1 ESCAPE '\\')
+              OR op_id IN (SELECT op_id FROM operations WHERE title LIKE ?1 ESCAPE '\\')
+              OR kind IN (SELECT value FROM json_each(?2))
+              OR actor IN (
+                SELECT actor FROM (SELECT DISTINCT actor FROM history)
+                WHERE actor IN (SELECT value FROM json_each(?3))
+                  OR instr(actor, 'client:') > 0
+                    AND substr(actor, instr(actor, 'client:') + 7) LIKE ?1 ESCAPE '\\')
             ORDER BY id DESC
-            """, [pattern], keep: false)
+            """,
+            [
+                pattern, JSONList.text(HistoryWords.kinds(containing: text)),
+                JSONList.text(HistoryWords.actors(containing: text)),
+            ], keep: false)
         let list = all.drop { $0 >= id }.prefix(limit + 1).map(String.init).joined(separator: ",")
         let found = try transaction.all(
             "\(Self.selectEntries) WHERE history.id IN (\(list)) ORDER BY history.id DESC",

@@ -12,6 +12,9 @@ struct ColumnSpellings: Sendable, Hashable {
     /// The columns that every row has, in the order of their names.
     private(set) var columns = TableColumns([])
 
+    /// All names, in order.
+    var names: [String] { exact.map(\.text).sorted() }
+
     /// Reads the text of ``text``.
     init(text: String) {
         for column in Columns(stored: text).all {

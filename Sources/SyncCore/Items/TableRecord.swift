@@ -131,6 +131,8 @@ public final class TableSettings: Sendable {
     public var isPublic: Bool { record.isPublic }
     /// The columns that every row on the backend has, null where nothing was written.
     public var columns: TableColumns { record.spellings.columns }
+    /// The names of all columns that some row has.
+    public var columnNames: [String] { record.spellings.names }
 }
 
 /// A table as a request found it in the store. It is looked up once and carried along; after a wait it is

@@ -4,8 +4,9 @@ import TablesProtocol
 /// What a bulk action does to each operation that matches a filter.
 public enum BulkAction: Sendable, Hashable {
     case retry, discard
-    /// Decides each conflict. Operations in other states do not match.
-    case resolve(Resolution)
+    /// Decides each conflict, and holds back for so long what is left to send. Operations in other states do
+    /// not match.
+    case resolve(Resolution, holdSeconds: Int = 0)
 
     /// The operations that the action is for.
     func selection(of filter: OperationFilter) -> OperationFilter {
@@ -20,9 +21,9 @@ public enum BulkAction: Sendable, Hashable {
         switch self {
         case .retry: return try OperationActions(transaction: transaction).retry(id, revision: nil)
         case .discard: return try Discarding(transaction: transaction).discard(id, revision: nil)
-        case .resolve(let resolution):
+        case .resolve(let resolution, let holdSeconds):
             guard let operation = try transaction.queue.operation(id: id) else { return .notFound }
-            return try Resolving(transaction: transaction).resolve(
+            return try Resolving(transaction: transaction, holdSeconds: holdSeconds).resolve(
                 id, revision: operation.revision, resolution)
         }
     }
@@ -99,30 +100,9 @@ extension Store {
             next: found.count > limit ? part.last.map { Cursor.text($0.seq) } : nil)
     }
 
-    /// Undoes the latest decision about each of these operations, where it can be undone: a settled
-    /// conflict or a discarded operation.
-    /// - Parameter operations: in the order of the undo, the one that was decided last first.
-    public func undoDecisions(
-        _ operations: [OperationID]
-    ) async throws(StoreError) -> BulkOutcome {
-        var outcome = BulkOutcome(matched: operations.count, done: 0, refused: 0)
-        for start in stride(from: 0, to: operations.count, by: StoreLimits.groupWrites) {
-            let part = operations[start..<min(start + StoreLimits.groupWrites, operations.count)]
-            outcome.done += try await write { transaction in
-                try part.count { id in
-                    guard let entry = try transaction.history.decision(about: id) else {
-                        return false
-                    }
-                    return try EntryUndo(transaction: transaction).undo(entry).isDone
-                }
-            }
-        }
-        outcome.refused = outcome.matched - outcome.done
-        return outcome
-    }
 }
 
 extension ActionOutcome {
     /// Whether the action was done.
-    fileprivate var isDone: Bool { if case .done = self { true } else { false } }
+    var isDone: Bool { if case .done = self { true } else { false } }
 }

@@ -225,7 +225,7 @@ struct DueOperations {
     }
 
     /// The number of operations that wait to be retried, with those whose tables are put off, and the reason
-    /// and status of the first.
+    /// and status of the first. A decision that can still be undone waits for no retry.
     func waiting() throws -> (count: Int, reason: String?, status: Int?) {
         let condition =
             "state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL"
@@ -237,13 +237,14 @@ struct DueOperations {
             WHERE \(Self.mayBeSent) AND state = 'queued'
               AND table_id IN \(TableWaits.restingTables)
             """, [transaction.now.milliseconds])
-        let count = (waiting ?? 0) + (held ?? 0)
+        let count =
+            (waiting ?? 0) + (held ?? 0) - (try DecisionHold(transaction: transaction).count())
         guard count > 0 else { return (0, nil, nil) }
         let first: (reason: String?, status: Int?)? = try transaction.first(
             """
             SELECT reason, last_status FROM operations INDEXED BY operations_timed WHERE \(condition)
-            ORDER BY next_attempt_at LIMIT 1
-            """, []
+              AND coalesce(reason, '') NOT LIKE '%' || ? ORDER BY next_attempt_at LIMIT 1
+            """, [DecisionHold.mark]
         ) { (reason: $0[0] as String?, status: $0[1] as Int?) }
         return (Int(count), first?.reason, first?.status)
     }

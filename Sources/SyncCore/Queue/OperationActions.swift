@@ -55,7 +55,7 @@ struct OperationActions: InTransaction {
         case .waiting, .unknown, .quarantined, .done, .discarded, .collapsed: break
         }
         operation.state = operation.maybeApplied ? .unknown : .queued
-        operation.reason = "Tried again by a person."
+        operation.reason = Self.reason(ofRetried: operation)
         // Its dependencies are checked again before it is sent.
         operation.waitsFor = nil
         operation.nextAttemptAt = operation.maybeApplied ? transaction.now : nil
@@ -63,6 +63,16 @@ struct OperationActions: InTransaction {
         try history.record(.retried, actor: .person, operation, summary: "Tried again.")
         return try emitDone(operation)
     }
+
+    /// The reason of an operation that is tried again: its real one stays beside who tries it.
+    private static func reason(ofRetried operation: TableOperation) -> String? {
+        guard let reason = operation.reason, !reason.hasPrefix(byPerson) else {
+            return operation.reason ?? byPerson
+        }
+        if let decided = DecisionHold.withoutMark(reason) { return decided }
+        return "\(byPerson) Before: \(reason)"
+    }
+    private static let byPerson = "Tried again by a person."
 
     /// Sets columns of the item and sends them with the operation. A refused operation is due again.
     func edit(_ id: OperationID, revision: Int, _ columns: Columns) throws -> ActionOutcome {
@@ -133,16 +143,14 @@ extension Store {
     }
 
     /// Applies a person's decision about a conflict.
+    /// - Parameter holdSeconds: for how long what is left to send is held back, so that the decision can be
+    ///   undone before it is sent.
     public func resolve(
-        _ id: OperationID, revision: Int, _ resolution: Resolution
+        _ id: OperationID, revision: Int, _ resolution: Resolution, holdSeconds: Int = 0
     ) async throws(StoreError) -> ActionOutcome {
         try await write {
-            try Resolving(transaction: $0).resolve(id, revision: revision, resolution)
+            try Resolving(transaction: $0, holdSeconds: holdSeconds).resolve(
+                id, revision: revision, resolution)
         }
-    }
-
-    /// Undoes an entry of history by a new write.
-    public func undo(_ entry: Int64) async throws(StoreError) -> ActionOutcome {
-        try await write { try EntryUndo(transaction: $0).undo(entry) }
     }
 }

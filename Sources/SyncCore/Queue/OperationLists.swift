@@ -126,6 +126,21 @@ struct OperationLists: InTransaction {
         return Page(items: groups, next: nil, total: total)
     }
 
+    /// Where these operations are now: how many have the same state, status and cause, the most first.
+    func outcomes(of ids: [OperationID]) throws -> [OperationOutcome] {
+        try transaction.all(
+            """
+            SELECT state, last_status,
+              CASE min(reason) WHEN max(reason) THEN min(reason) ELSE cause_of(reason) END, count(*)
+            FROM operations WHERE op_id IN (SELECT value FROM json_each(?))
+            GROUP BY state, last_status, cause_of(reason) ORDER BY 4 DESC, 1
+            """, [JSONList.text(ids)]
+        ) { row -> OperationOutcome? in
+            guard let state = OperationState(rawValue: row[0]) else { return nil }
+            return OperationOutcome(state: state, status: row[1], reason: row[2], count: row[3])
+        }
+    }
+
     /// One operation with its rows and attempts.
     func detail(_ operation: TableOperation) throws -> OperationDetail {
         let row = try row(of: operation)
@@ -278,6 +293,18 @@ public struct OperationDetail: Sendable, Hashable {
     public var headers: [String]
     /// Every request made for it, oldest first.
     public var attemptLog: [AttemptRecord]
+}
+
+/// How many of some operations are in a state, with the same status and cause.
+public struct OperationOutcome: Sendable, Hashable {
+    /// The state of all of them.
+    public var state: OperationState
+    /// The status of the last answer.
+    public var status: Int?
+    /// The cause, or the reason itself if all of them have the same one.
+    public var reason: String?
+    /// How many they are.
+    public var count: Int
 }
 
 /// Operations with the same state and status, whose reasons have the same cause.

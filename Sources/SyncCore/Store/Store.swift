@@ -200,6 +200,13 @@ extension Store {
         }
     }
 
+    /// Where these operations are now, counted by state, status and cause.
+    public func outcomes(
+        of ids: [OperationID]
+    ) async throws(StoreError) -> [OperationOutcome] {
+        try await read { try OperationLists(transaction: $0).outcomes(of: ids) }
+    }
+
     /// One operation with all its attempts.
     public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
         try await read { transaction in

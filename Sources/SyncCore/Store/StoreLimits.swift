@@ -2,6 +2,8 @@ import Storage
 
 /// Every limit of the store, with its unit.
 public enum StoreLimits {
+    /// Seconds for which a decision may be held back before it is sent.
+    public static let holdSecondsMax = 60
     /// Steps of SQLite's machine that a read may take on a server's thread.
     public static let readBudgetSteps = 200_000
     /// Steps that a read may take where it may take its time.

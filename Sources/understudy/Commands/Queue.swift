@@ -284,8 +284,10 @@ struct QueueDiscard: AskingCommand {
 /// The options that select operations of the queue.
 struct QueueSelection: ParsableArguments {
     @Option(
-        help: "States with commas, or all; the open ones unless given.",
-        completion: .list(OperationState.allCases.map(\.rawValue) + ["all"]))
+        help: ArgumentHelp(
+            "States with commas, or all; the open ones unless given.",
+            discussion: "As the dashboard names them (refused) or the API (quarantined)."),
+        completion: .list(StateNames.all.filter { !$0.contains(" ") }))
     var state: String?
 
     @Option(help: "Only of this table.", completion: .tables)
@@ -303,19 +305,30 @@ struct QueueSelection: ParsableArguments {
             throw ValidationError(
                 "--\(name) must be given with a text that is not empty, or left out.")
         }
+        do throws(StateNames.Unknown) {
+            _ = try state.map { text throws(StateNames.Unknown) in try StateNames(text) }
+        } catch {
+            throw ValidationError(error.sentence)
+        }
     }
+
+    /// The states as the API names them; nil if none was given.
+    private var codes: [String]? { state.flatMap { try? StateNames($0).codes } }
 
     /// The options as query pairs of a list.
     var query: [(String, String?)] {
-        [("state", state), ("table", table), ("q", text), ("reason", reason)]
+        [
+            ("state", codes?.joined(separator: ",")), ("table", table), ("q", text),
+            ("reason", reason),
+        ]
     }
 
     /// The states that are meant.
     var states: [String] {
-        switch state {
+        switch codes {
         case nil: OperationState.allCases.filter(\.isOpen).map(\.rawValue)
-        case "all"?: OperationState.allCases.map(\.rawValue)
-        case let words?: words.split(separator: ",").map(String.init)
+        case ["all"]?: OperationState.allCases.map(\.rawValue)
+        case let codes?: codes
         }
     }
 
@@ -326,9 +339,8 @@ struct QueueSelection: ParsableArguments {
     func request(dryRun: Bool) -> JSONValue {
         var filter: [JSONValue.Member] = []
         // An action is for open operations alone, which are meant without a state.
-        if let state, state != "all" {
-            let words = state.split(separator: ",").map { JSONValue.string(String($0)) }
-            filter.append(.init("state", .array(words)))
+        if let codes, codes != ["all"] {
+            filter.append(.init("state", .array(codes.map { .string($0) })))
         }
         if let table { filter.append(.init("table", .string(table))) }
         if let text { filter.append(.init("q", .string(text))) }

@@ -10,7 +10,7 @@ struct Status: AsyncParsableCommand {
         discussion: """
             Ends with 6 when no Understudy runs (the store's state is shown all the same), 3 when \
             the backend cannot be reached or offline mode is on, 4 with conflicts open, 5 with \
-            quarantined operations. Without --identity the stores of all users count too. \
+            refused operations. Without --identity the stores of all users count too. \
             JSON: as GET /-/api/v1/status in /-/openapi.json; without --identity also users, \
             {stores, unknown, openOperations, conflicts, quarantined}; with \
             --verbose also storage, as GET /-/api/v1/storage.
@@ -68,7 +68,7 @@ struct Status: AsyncParsableCommand {
         }
     }
 
-    /// Throws the exit code for open conflicts or quarantined operations.
+    /// Throws the exit code for open conflicts or refused operations.
     static func throwOpen(conflicts: Int, quarantined: Int) throws {
         if conflicts > 0 { throw ExitStatus.conflicts }
         if quarantined > 0 { throw ExitStatus.quarantined }
@@ -100,8 +100,11 @@ struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What happened, newest first; undo entries.",
         discussion: """
-            JSON: {items: [entry], next, total}; with --undo {operation}; with --undo-decisions \
-            {matched, changed, refused, dryRun}.
+            An undo says what it does: what was not sent yet opens or comes back as it was; what was \
+            sent is set back by a new change. --dry-run says it first and undoes nothing. \
+            JSON: {items: [entry], next, total}; with --undo {effect, sentence, dryRun, operation}; \
+            with --undo-decisions {matched, changed, refused, dryRun, items: [{operation, effect, \
+            sentence}]}.
             """)
 
     @Option(help: "Undo the entry with this number.")
@@ -113,25 +116,31 @@ struct History: AsyncParsableCommand {
             "Undo the latest decision about each of these operations.", valueName: "operations"))
     var undoDecisions: [String] = []
 
+    @Flag(help: "With --undo or --undo-decisions: only say what it would do.")
+    var dryRun = false
+
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         if let undo {
-            let result: Answers.ActionResult = try await options.withOperatorOrStore { client in
-                try await client.post("/history/\(undo)/undo")
+            let body = JSONValue.members(("dryRun", .bool(dryRun)))
+            let result: Answers.UndoResult = try await options.withOperatorOrStore { client in
+                try await client.post("/history/\(undo)/undo", [], body)
             }
-            return options.show(result, TerminalText.action)
+            return options.show(result, TerminalText.undone)
         }
         if !undoDecisions.isEmpty {
-            let ids = JSONValue.array(undoDecisions.map { .string($0) })
-            let result: Answers.BulkResult = try await options.withOperatorOrStore { client in
-                try await client.post("/history/undo", [], .members(("operations", ids)))
+            let body = JSONValue.members(
+                ("operations", .array(undoDecisions.map { .string($0) })), ("dryRun", .bool(dryRun))
+            )
+            let result: Answers.UndoneDecisions = try await options.withOperatorOrStore { client in
+                try await client.post("/history/undo", [], body)
             }
-            let why = "there is no such operation, no decision about it, or something newer"
-            options.show(result) { TerminalText.bulk($0, "undone", left: why) }
+            options.show(result, TerminalText.undone)
             if result.changed == 0, result.refused > 0 {
-                throw StartProblem("No decision was undone: \(why).", .error)
+                let why = result.items.first.map { ": \($0.sentence)" } ?? "."
+                throw StartProblem("No decision was undone\(why)", .error)
             }
             return
         }

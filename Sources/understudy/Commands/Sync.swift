@@ -11,7 +11,7 @@ struct Sync: AsyncParsableCommand {
         abstract: "Push what is queued, then pull all tables.",
         discussion: """
             Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with quarantined operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
             /-/openapi.json.
             """)
 
@@ -88,7 +88,7 @@ struct Push: AsyncParsableCommand {
         abstract: "Push what is queued.",
         discussion: """
             Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with quarantined operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
             /-/openapi.json.
             """)
 
@@ -105,7 +105,7 @@ struct Pull: AsyncParsableCommand {
         abstract: "Pull one table.",
         discussion: """
             Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with quarantined operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
             /-/openapi.json.
             """)
 

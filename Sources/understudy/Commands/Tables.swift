@@ -9,7 +9,10 @@ import TablesProtocol
 struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
-        subcommands: [TablesList.self, TablesSet.self, TablesSetAside.self, TablesRemove.self],
+        subcommands: [
+            TablesList.self, TablesSet.self, TablesSetAside.self, TablesRemove.self,
+            TablesForget.self,
+        ],
         defaultSubcommand: TablesList.self)
 }
 
@@ -118,15 +121,106 @@ struct TablesSetAside: ListCommand {
     }
 }
 
-/// `understudy tables remove TABLE`.
+/// `understudy tables remove TABLE`: what "Remove from this device" does on the dashboard.
 struct TablesRemove: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove a table with its rows, history and settings from the store.",
+        abstract: "Remove the rows of a table from this device.",
+        discussion: Removal.discussion)
+    static let needsServer = true
+
+    @OptionGroup var removal: Removal
+    @OptionGroup var options: ClientOptions
+
+    func prepare() throws { try removal.confirm() }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
+        try await removal.ask(client)
+    }
+
+    func lines(_ result: Answers.PurgeResult) -> [String] { Removal.lines(result) }
+}
+
+/// `understudy purge TABLE`: the same by the name that the SDKs have for it.
+struct Purge: AskingCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove rows of a table from this device, as tables remove does.",
+        discussion: Removal.discussion)
+    static let needsServer = true
+
+    @OptionGroup var removal: Removal
+    @OptionGroup var options: ClientOptions
+
+    func prepare() throws { try removal.confirm() }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
+        try await removal.ask(client)
+    }
+
+    func lines(_ result: Answers.PurgeResult) -> [String] { Removal.lines(result) }
+}
+
+/// Which rows are removed from this device, and what of their changes.
+struct Removal: ParsableArguments {
+    static let discussion = """
+        The backend keeps its rows, and the next pull brings them again. The history stays. Changes that \
+        are not on the server forbid it without --force, which discards them: 'history --undo' brings them \
+        back. JSON: {table, purged, discarded, historyId}; --undo takes the historyId.
+        """
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @Option(help: "Only what fits, such as \"$filter=complete eq true\"; all rows unless given.")
+    var query: String?
+
+    @Flag(
+        help:
+            "Discard the changes of these rows that are not on the server; the history can undo it."
+    )
+    var force = false
+
+    @OptionGroup var confirmation: Confirmation
+
+    func confirm() throws {
+        if force {
+            try confirmation.confirm("Changes of \(table) that are not on the server are discarded")
+        }
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
+        // Without a query the whole table is meant, which the person has named.
+        let rows = query.map { JSONValue.Member("query", .string($0)) }
+        let request = JSONValue.object([
+            .init("force", .bool(force)), rows ?? .init("all", .bool(true)),
+        ])
+        return try await client.post(
+            "/tables/\(PercentCoding.encode(table))/purge", [], request)
+    }
+
+    static func lines(_ result: Answers.PurgeResult) -> [String] {
+        let rows = result.purged == 1 ? "1 row" : "\(result.purged) rows"
+        let changes =
+            result.discarded == 1 ? "1 unsent change" : "\(result.discarded) unsent changes"
+        let undo =
+            result.historyId.map { " `understudy history --undo \($0)` brings them back." }
+            ?? " `understudy pull \(result.table)` brings the backend's rows again."
+        return [
+            "\(rows) removed from this device, \(changes) discarded.\(undo)"
+        ]
+    }
+}
+
+/// `understudy tables forget TABLE`.
+struct TablesForget: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Remove a table with its history and settings; it cannot be undone.",
         discussion: """
-            The backend keeps its rows. A client that reads the table has it copied again; so does a \
-            sync, for a table that the setting `table` names. Open operations forbid it without \
-            --force. JSON: {table, removed, discarded}.
+            For a table that is not needed any more; 'tables remove' keeps its history. The backend keeps \
+            its rows. A client that reads the table has it copied again; so does a sync, for a table that \
+            the setting `table` names. Open operations forbid it without --force. JSON: {table, removed, \
+            discarded}.
             """)
 
     @Argument(help: "The table.", completion: .tables)
@@ -140,7 +234,8 @@ struct TablesRemove: AskingCommand {
 
     func prepare() throws {
         let lost = force ? ", and changes that were not sent are lost" : ""
-        try confirmation.confirm("The copy of \(table) here and its history are removed\(lost)")
+        try confirmation.confirm(
+            "The copy of \(table) here and its history are removed for good\(lost)")
     }
 
     func ask(_ client: OperatorClient) async throws -> Answers.RemoveResult {
@@ -151,44 +246,6 @@ struct TablesRemove: AskingCommand {
 
     func lines(_ result: Answers.RemoveResult) -> [String] {
         ["\(result.removed) rows removed, \(result.discarded) operations discarded."]
-    }
-}
-
-/// `understudy purge TABLE`.
-struct Purge: AskingCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Remove pulled rows of a table from the store; the backend keeps them.",
-        discussion: "JSON: {table, purged, discarded, historyId}; `history --undo` takes the id.")
-    static let needsServer = true
-
-    @Argument(help: "The table.", completion: .tables)
-    var table: String
-
-    @Option(help: "Only what fits, such as \"$filter=complete eq true\"; all rows unless given.")
-    var query: String?
-
-    @Flag(help: "Discard open operations of these rows too: they are lost.")
-    var force = false
-
-    @OptionGroup var confirmation: Confirmation
-    @OptionGroup var options: ClientOptions
-
-    func prepare() throws {
-        if force { try confirmation.confirm("Open changes of \(table) are given up") }
-    }
-
-    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
-        // Without a query the whole table is meant, which the person has named.
-        let rows = query.map { JSONValue.Member("query", .string($0)) }
-        let request = JSONValue.object([
-            .init("force", .bool(force)), rows ?? .init("all", .bool(true)),
-        ])
-        return try await client.post(
-            "/tables/\(PercentCoding.encode(table))/purge", [], request)
-    }
-
-    func lines(_ result: Answers.PurgeResult) -> [String] {
-        ["\(result.purged) rows removed, \(result.discarded) operations discarded."]
     }
 }
 

@@ -69,11 +69,11 @@ enum TerminalText {
 
     private static func queue(_ queue: Answers.QueueCounts) -> String {
         let counts = [
-            (queue.queued, "queued"), (queue.waiting, "waiting"), (queue.sending, "sending"),
-            (queue.unknown, "unknown"), (queue.conflict, "conflict"),
-            (queue.quarantined, "quarantined"),
+            (queue.queued, OperationState.queued), (queue.waiting, .waiting),
+            (queue.sending, .sending), (queue.unknown, .unknown), (queue.conflict, .conflict),
+            (queue.quarantined, .quarantined),
         ]
-        let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1.word)" }
         return parts.isEmpty ? "empty" : parts.joined(separator: ", ")
     }
 
@@ -81,8 +81,8 @@ enum TerminalText {
         let open =
             ledger.queued + ledger.waiting + ledger.sending + ledger.unknown + ledger.conflict
             + ledger.quarantined
-        return "\(ledger.accepted) accepted = \(ledger.applied) applied + "
-            + "\(ledger.collapsed) collapsed + \(ledger.discarded) discarded + \(open) open"
+        return "\(ledger.accepted) accepted = \(ledger.applied) on the server + "
+            + "\(ledger.collapsed) merged into another + \(ledger.discarded) discarded + \(open) open"
             + (ledger.balances ? "" : "  DOES NOT BALANCE")
     }
 
@@ -92,13 +92,15 @@ enum TerminalText {
         if let reason = run.reason { lines.append("  \(reason)") }
         if let push = run.push {
             lines.append(
-                "  push: \(push.sent) sent, \(push.applied) applied, \(push.conflicts) conflicts, "
-                    + "\(push.quarantined) quarantined, \(push.left) left")
+                "  push: \(push.sent) sent, \(push.applied) on the server, "
+                    + "\(push.conflicts) \(push.conflicts == 1 ? "conflict" : "conflicts"), "
+                    + "\(push.quarantined) refused, \(push.left) left over")
         }
         for pull in run.pull {
             let error = pull.error.map { ": \($0)" } ?? ""
             lines.append(
-                "  pull \(pull.table): \(pull.received) received, \(pull.applied) applied\(error)")
+                "  pull \(pull.table): \(pull.received) received, \(pull.applied) changed here\(error)"
+            )
         }
         return lines
     }
@@ -149,7 +151,7 @@ extension TerminalText {
     static func operation(_ operation: Answers.OperationSummary) -> String {
         let reason = operation.reason.map { "  \($0)" } ?? ""
         let next = operation.nextAttemptAt.map { "  (again at \($0.text))" } ?? ""
-        return "\(operation.id)  \(operation.state.rawValue)  "
+        return "\(operation.id)  \(operation.state.word)  "
             + "\(operation.kind.rawValue) \(operation.table)/\(operation.itemId)  "
             + "\(operation.title ?? "")\(reason)\(next)"
     }
@@ -183,7 +185,7 @@ extension TerminalText {
         return list.items.map { group in
             let since = group.since.map { "since \($0.text)" } ?? "not tried yet"
             let status = group.status.map { "\($0)  " } ?? ""
-            return "\(group.count) \(group.state.rawValue)  \(status)\(since)  "
+            return "\(group.count) \(group.state.word)  \(status)\(since)  "
                 + (group.reason ?? "")
         } + why(list.held)
     }
@@ -191,6 +193,20 @@ extension TerminalText {
     /// The operation that an action has left, or `Done.`
     static func action(_ result: Answers.ActionResult) -> [String] {
         [result.operation.map { operation($0) } ?? "Done."]
+    }
+
+    /// What the undo of an entry did, or would do.
+    static func undone(_ result: Answers.UndoResult) -> [String] {
+        ["\(result.dryRun ? "An undo would do this" : "Undone"): \(result.sentence)"]
+            + (result.operation.map { [operation($0)] } ?? [])
+    }
+
+    /// What became, or would become, of undoing each decision.
+    static func undone(_ result: Answers.UndoneDecisions) -> [String] {
+        let decisions = result.changed == 1 ? "1 decision" : "\(result.changed) decisions"
+        let left = result.refused > 0 ? ", \(result.refused) cannot be undone" : ""
+        return ["\(decisions) \(result.dryRun ? "would be undone" : "undone")\(left)."]
+            + result.items.map { "  \($0.operation)  \($0.sentence)" }
     }
 
     /// The outcome of a bulk action.

@@ -9,7 +9,7 @@ struct Understudy: AsyncParsableCommand {
         abstract: "Stands in for an Azure Mobile Apps backend while it cannot be reached.",
         discussion: """
             Exit codes: 0 done, 1 error, 2 wrong use or no start possible, 3 backend offline, \
-            4 conflicts open, 5 quarantined operations open, 6 not running.
+            4 conflicts open, 5 refused operations open, 6 not running.
             """,
         version: Version.text,
         groupedSubcommands: [

@@ -60,7 +60,7 @@ struct UserStores: Encodable, Sendable, Hashable {
     private var needed: String {
         var parts: [String] = []
         if conflicts > 0 { parts.append(Self.count(conflicts, "conflict")) }
-        if quarantined > 0 { parts.append("\(quarantined) quarantined") }
+        if quarantined > 0 { parts.append("\(quarantined) refused") }
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 

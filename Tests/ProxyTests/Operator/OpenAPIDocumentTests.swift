@@ -21,9 +21,12 @@ struct OpenAPIDocumentTests {
         Answers.Page<Answers.SetAsideRow>.self, Answers.IndexStarted.self,
         Answers.RemoveResult.self, Answers.PurgeResult.self,
         Answers.Page<Answers.OperationSummary>.self, Answers.Page<Answers.OperationGroup>.self,
+        Answers.Page<Answers.OperationOutcome>.self,
         Answers.OperationDetail.self, Answers.ActionResult.self, Answers.BulkResult.self,
         Answers.ImportResult.self, Answers.Page<Answers.ConflictDetail>.self,
-        Answers.ConflictDetail.self, Answers.Page<Answers.HistoryEntry>.self,
+        Answers.ConflictDetail.self, Answers.SentDecisions.self,
+        Answers.Page<Answers.HistoryEntry>.self, Answers.UndoResult.self,
+        Answers.UndoneDecisions.self,
         Answers.Page<Answers.Sample>.self,
     ]
 

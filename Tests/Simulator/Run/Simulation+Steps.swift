@@ -247,7 +247,7 @@ extension Simulation {
         trace.note("p\(proxy.number) undo \(entry.kind) \(entry.itemID ?? "")")
         trace.fault("undo")
         for id in entry.itemID.map({ [$0] }) ?? model.ids { stopExpecting(id, proxy) }
-        _ = try await proxy.store.undo(entry.id)
+        _ = try await proxy.store.undo(entry.id).outcome
     }
 
     /// Purges the table by force, or fills or frees the disk.

@@ -116,7 +116,9 @@ extension SharedRows {
         for intended in intents(of: entry, now, id) {
             intend(intended, id, by: proxy.number)
         }
-        guard case .done = try await proxy.store.undo(entry.id) else { return history = before }
+        guard case .done = try await proxy.store.undo(entry.id).outcome else {
+            return history = before
+        }
         note("p\(proxy.number) undo \(entry.kind) \(id) with \(now) in sight")
         giveUp(id)
         try await adoptNewItems(proxy)

@@ -41,7 +41,7 @@ import Testing
         #expect(first.after?.value["text"]?.string == "1")
         #expect(first.id < 0 && !first.undoable)
         #expect(
-            try await store.undo(first.id) == .refused(reason: "This cannot be undone."))
+            try await store.undo(first.id).outcome == .refused(reason: "This cannot be undone."))
         #expect(try await store.ledger().accepted == 2)
     }
 

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func undo(_ kind: HistoryKind) async throws -> OperationSummary? {
-        let outcome = try await store.undo(try await entry(kind).id)
+        let outcome = try await store.undo(try await entry(kind).id).outcome
         guard case .done(let operation) = outcome else {
             Issue.record("\(outcome)")
             return nil
@@ -82,7 +82,7 @@ import Testing
         try await fixture.update("a", #"{"x":2}"#)
         let first = try await entry(.write)
         try await fixture.update("a", #"{"x":3}"#)
-        guard case .refused = try await store.undo(first.id) else {
+        guard case .refused = try await store.undo(first.id).outcome else {
             Issue.record("the newer change goes first")
             return
         }
@@ -97,7 +97,7 @@ import Testing
         let first = try await entry(.write)
         try await fixture.update("a", #"{"x":3}"#)
         try await take(#"{"x":3,"y":1}"#, version: "v22")
-        guard case .done(let operation) = try await store.undo(first.id) else {
+        guard case .done(let operation) = try await store.undo(first.id).outcome else {
             Issue.record("it is not for a person to decide")
             return
         }
@@ -310,7 +310,7 @@ import Testing
         let write = try await entry(.write)
         _ = try await store.resolve(operation.id, revision: operation.revision, .merged)
         try await take(#"{"x":2,"y":3,"z":3}"#, version: "v333")
-        guard case .done(let undone?) = try await store.undo(write.id) else {
+        guard case .done(let undone?) = try await store.undo(write.id).outcome else {
             Issue.record("it cannot be undone")
             return
         }

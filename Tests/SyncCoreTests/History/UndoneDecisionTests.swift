@@ -41,7 +41,7 @@ import Testing
     private func undo(_ store: Store) async throws -> ActionOutcome {
         let entries = try await store.history(after: nil, limit: 50).items
         let decision = try #require(entries.first { $0.kind == .resolved && $0.undoable })
-        return try await store.undo(decision.id)
+        return try await store.undo(decision.id).outcome
     }
 
     private func pushAll(_ world: World) async {

@@ -51,7 +51,7 @@ import Testing
         let entry = try await purgeEntry()
         #expect(entry.undoable && entry.actor == .person)
         world.transport.decide { _, _ in .notSent }
-        guard case .done = try await world.store.undo(entry.id) else {
+        guard case .done = try await world.store.undo(entry.id).outcome else {
             Issue.record("not undone")
             return
         }
@@ -60,7 +60,7 @@ import Testing
         #expect(try await world.local("deleted") == nil)
         #expect(try await world.local("inserted") != nil)
         #expect(try await purgeEntry().undoable == false)
-        guard case .refused = try await world.store.undo(entry.id) else {
+        guard case .refused = try await world.store.undo(entry.id).outcome else {
             Issue.record("undone twice")
             return
         }
@@ -92,7 +92,7 @@ import Testing
         try await makeWork()
         _ = await world.engine.purge(world.todo, force: true)
         try await world.elsewhere("PATCH", "updated", #"{"text":"theirs"}"#)
-        _ = try await world.store.undo(try await purgeEntry().id)
+        _ = try await world.store.undo(try await purgeEntry().id).outcome
         _ = await world.engine.push()
         let conflict = try #require(
             try await world.store.conflicts(after: nil, limit: 9).items.first)
@@ -108,9 +108,9 @@ import Testing
         let history = try await world.store.history(after: nil, limit: 50).items
         let one = try #require(
             history.first { $0.kind == .discarded && $0.itemID == "inserted" })
-        _ = try await world.store.undo(one.id)
+        _ = try await world.store.undo(one.id).outcome
         #expect(try await world.open().map(\.itemID) == ["inserted"])
-        _ = try await world.store.undo(try await purgeEntry().id)
+        _ = try await world.store.undo(try await purgeEntry().id).outcome
         #expect(
             Set(try await world.open().map(\.itemID)) == ["inserted", "updated", "deleted", "both"])
         #expect(try await world.store.ledger().balances)

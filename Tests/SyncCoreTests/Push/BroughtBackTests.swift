@@ -85,7 +85,7 @@ import Testing
         #expect(try await world.open().isEmpty)
         let write = try #require(
             try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
-        guard case .refused = try await world.store.undo(write.id) else {
+        guard case .refused = try await world.store.undo(write.id).outcome else {
             Issue.record("it would delete another writer's row")
             return
         }
@@ -115,7 +115,7 @@ import Testing
         let world = try await changedAndDeleted()
         let history = try await world.store.history(after: nil, limit: 9).items
         let deletion = try #require(history.first { $0.kind == .write })
-        guard case .done = try await world.store.undo(deletion.id) else {
+        guard case .done = try await world.store.undo(deletion.id).outcome else {
             Issue.record("it is not undone")
             return
         }

@@ -207,7 +207,7 @@ import Testing
             try await world.store.history(after: nil, limit: 9).items.first {
                 $0.kind == .write && $0.summary == "Changed b."
             })
-        guard case .done = try await world.store.undo(entry.id) else {
+        guard case .done = try await world.store.undo(entry.id).outcome else {
             Issue.record("it is not undone")
             return
         }

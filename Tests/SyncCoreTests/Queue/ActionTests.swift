@@ -60,7 +60,7 @@ import Testing
         let history = try await store.history(after: nil, limit: 50).items
         let entry = try #require(history.first { $0.kind == .resolved })
         #expect(entry.actor == .person)
-        let outcome = try await store.undo(entry.id)
+        let outcome = try await store.undo(entry.id).outcome
         guard case .done(let again?) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -181,19 +181,19 @@ import Testing
         try await fixture.update("a", #"{"x":2}"#)
         let entry = try #require(try await store.history(after: nil, limit: 1).items.first)
         #expect(entry.kind == .write && entry.undoable && entry.before?.text == #"{"x":1,"y":1}"#)
-        guard case .done(nil) = try await store.undo(entry.id) else {
+        guard case .done(nil) = try await store.undo(entry.id).outcome else {
             Issue.record("nothing is left to send")
             return
         }
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":1}"#)
-        guard case .refused = try await store.undo(entry.id) else {
+        guard case .refused = try await store.undo(entry.id).outcome else {
             Issue.record("only once")
             return
         }
         try await fixture.delete("a")
         let deletion = try #require(try await store.history(after: nil, limit: 1).items.first)
         try await fixture.push { _ in .applied(row: nil, RowOrigin()) }
-        guard case .done(let summary?) = try await store.undo(deletion.id) else {
+        guard case .done(let summary?) = try await store.undo(deletion.id).outcome else {
             Issue.record("a new operation is due")
             return
         }

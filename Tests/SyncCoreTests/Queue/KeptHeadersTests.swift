@@ -86,7 +86,7 @@ import Testing
         _ = try await store.discard(operation.id, revision: operation.revision)
         let entry = try #require(
             try await store.history(after: nil, limit: 9).items.first { $0.kind == .discarded })
-        guard case .done = try await store.undo(entry.id) else {
+        guard case .done = try await store.undo(entry.id).outcome else {
             Issue.record("not undone")
             return
         }

@@ -113,7 +113,7 @@ import Testing
                 "edit \(try await fixture.store.edit(operation.id, revision: operation.revision, columns: edit))"
         case 3:
             let history = try await fixture.store.history(after: nil, limit: 20)
-            return "undo \(try await fixture.store.undo(random.pick(history.items).id))"
+            return "undo \(try await fixture.store.undo(random.pick(history.items).id).outcome)"
         default:
             let resolution = random.pick([
                 Resolution.mine, .server, .merged, .both, .edited(edit),

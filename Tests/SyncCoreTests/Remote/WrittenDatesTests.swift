@@ -92,7 +92,7 @@ import Testing
         _ = try await fixture.store.discard(try #require(try await fixture.chain("a").first?.id))
         let entries = try await fixture.store.history(after: nil, limit: 9).items
         let discarded = try #require(entries.first { $0.kind == .discarded && $0.undoable })
-        _ = try await fixture.store.undo(discarded.id)
+        _ = try await fixture.store.undo(discarded.id).outcome
         let chain = try await fixture.chain("a")
         #expect(chain.map(\.state) == [.queued] && chain.first?.payload?.text == Self.due)
         #expect(try await fixture.row("a")?.visible == Columns(stored: Self.due))
@@ -109,6 +109,7 @@ import Testing
         }
         let entries = try await fixture.store.history(after: nil, limit: 9).items
         _ = try await fixture.store.undo(try #require(entries.first { $0.kind == .write }).id)
+            .outcome
         #expect(try await fixture.row("a")?.visible == Columns(stored: Self.there))
         #expect(try await fixture.chain("a").map(\.payload?.text) == (isSent ? [Self.there] : []))
     }
@@ -125,6 +126,7 @@ import Testing
         #expect(try await world.open().map(\.kind) == [.undelete, .update])
         let entries = try await world.store.history(after: nil, limit: 9).items
         _ = try await world.store.undo(try #require(entries.first { $0.kind == .resolved }).id)
+            .outcome
         #expect(try await world.open().map(\.state) == [.conflict])
     }
 }

@@ -74,7 +74,7 @@ import Testing
         world.clock.advance(by: .seconds(3601))
         try await sweep(retention, in: world.store)
         #expect(try await count("attempts", in: world.store) == 0)
-        guard case .refused(let reason) = try await world.store.undo(write.id) else {
+        guard case .refused(let reason) = try await world.store.undo(write.id).outcome else {
             Issue.record("it would delete another writer's row")
             return
         }
@@ -93,7 +93,7 @@ import Testing
         try await world.store.write {
             try $0.run("DELETE FROM operations WHERE closed_at IS NOT NULL")
         }
-        guard case .refused(let reason) = try await world.store.undo(write.id) else {
+        guard case .refused(let reason) = try await world.store.undo(write.id).outcome else {
             Issue.record("it would delete an item that the backend may have had")
             return
         }

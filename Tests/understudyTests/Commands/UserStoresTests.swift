@@ -26,11 +26,11 @@ import Testing
                 == #"{"stores":3,"unknown":1,"openOperations":3,"conflicts":1,"quarantined":1}"#)
         #expect(
             all.text
-                == "3 stores, 3 open operations (1 conflict, 1 quarantined), 1 not looked at yet: "
+                == "3 stores, 3 open operations (1 conflict, 1 refused), 1 not looked at yet: "
                 + "understudy identities")
         #expect(
             all.hint
-                == "Users who signed in have 3 open operations (1 conflict, 1 quarantined) in stores "
+                == "Users who signed in have 3 open operations (1 conflict, 1 refused) in stores "
                 + "of their own: `understudy identities` lists them, --identity chooses one.")
     }
 

@@ -34,7 +34,7 @@ struct ServiceTests {
         second.quarantined = 3
         #expect(
             ServiceReport.line([first, second], backend)
-                == "3 pending, 2 conflicts, 3 quarantined, backend offline since "
+                == "3 pending, 2 conflicts, 3 refused, backend offline since "
                 + "1970-01-01T00:00:00.000Z")
         let unasked = BackendStatus(
             url: "http://b", state: .offline, reason: "", since: Instant(milliseconds: 0),

@@ -97,4 +97,5 @@ extension SyncCore.Sample.FailureCause: Codable {}
 extension SyncCore.Sample.Reach: Codable {}
 extension StoreUsageKind: Codable {}
 extension Trigger: Codable {}
+extension UndoEffect: Codable {}
 extension WritePolicy: Codable {}

@@ -125,6 +125,53 @@ extension Answers {
         }
     }
 
+    /// How many of some operations are in a state, with the same status and cause.
+    package struct OperationOutcome: Codable, Sendable, Hashable {
+        package let state: OperationState
+        /// The status of the last answer; null for no answer.
+        package let status: Int?
+        /// The cause, or the reason itself if all of them have the same one; null without one.
+        package let reason: String?
+        package let count: Int
+    }
+
+    /// What undoing an entry of the history does.
+    package struct UndoResult: Codable, Sendable, Hashable {
+        package let effect: UndoEffect
+        /// The effect in a sentence for a person.
+        package let sentence: String
+        /// Whether it was only asked for, and nothing was undone.
+        package let dryRun: Bool
+        /// The last open operation of the item afterwards; null when none is left.
+        package let operation: OperationSummary?
+    }
+
+    /// What became of undoing the latest decision about each of some operations.
+    package struct UndoneDecisions: Codable, Sendable, Hashable {
+        package let matched: Int
+        /// How many were undone; in a dry run, how many would be.
+        package let changed: Int
+        package let refused: Int
+        package let dryRun: Bool
+        /// In the order of the request.
+        package let items: [UndoneDecision]
+    }
+
+    /// What became of undoing the latest decision about one operation.
+    package struct UndoneDecision: Codable, Sendable, Hashable {
+        /// The id of the operation.
+        package let operation: String
+        /// Null when it was not undone.
+        package let effect: UndoEffect?
+        /// The effect, or why it was not undone, in a sentence for a person.
+        package let sentence: String
+    }
+
+    /// How many operations were held back until now, so that their decisions could be undone.
+    package struct SentDecisions: Codable, Sendable, Hashable {
+        package let held: Int
+    }
+
     /// base: the server's row that the change started from. mine: with the local change. server: as the
     /// backend has it now. proposed: the merge that `merged` takes.
     package struct ConflictDetail: Codable, Sendable, Hashable {
@@ -227,6 +274,28 @@ extension Answers.AttemptRecord {
             requestHeaders: attempt.requestFields, status: attempt.status,
             responseExcerpt: attempt.responseExcerpt, responseHeaders: attempt.responseFields,
             outcome: attempt.outcome, error: attempt.error)
+    }
+}
+
+extension Answers.OperationOutcome {
+    init(_ outcome: SyncCore.OperationOutcome) {
+        self.init(
+            state: outcome.state, status: outcome.status, reason: outcome.reason,
+            count: outcome.count)
+    }
+}
+
+extension Answers.UndoneDecisions {
+    init(_ decisions: [SyncCore.UndoneDecision], dryRun: Bool) {
+        let changed = decisions.count { $0.undoing.effect != nil }
+        self.init(
+            matched: decisions.count, changed: changed, refused: decisions.count - changed,
+            dryRun: dryRun,
+            items: decisions.map {
+                .init(
+                    operation: $0.operation, effect: $0.undoing.effect,
+                    sentence: $0.undoing.sentence)
+            })
     }
 }
 
