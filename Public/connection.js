@@ -31,6 +31,8 @@ export function connection(element) {
   let isAnswering = true; // Whether Understudy answered the last request of this line.
   let heardAt = new Date().toISOString(); // When it last did.
   let met = { id: "", at: 0 }; // The run of another program, and when this page first heard of it.
+  /** @type {Set<(status: Status) => void>} */
+  const listeners = new Set();
   const drawLine = connectionLine(element, { sync, toggleMode });
   const draw = () =>
     drawLine(status, run, link === "connected" && isAnswering ? null : { link, isAnswering, heardAt });
@@ -96,6 +98,7 @@ export function connection(element) {
     if (news) announce(news);
     adopt(now.currentRun);
     draw();
+    for (const listen of listeners) listen(now);
   }
 
   const refresh = coalesce(() => load().catch(() => {}), 60, restMilliseconds);
@@ -103,7 +106,11 @@ export function connection(element) {
 
   return {
     status: () => status,
-    isRunning: () => run !== null || (status?.currentRun ?? null) !== null,
+    /** Calls `listen(status)` with each status that is read, until the function that this gives is called. */
+    listen(listen) {
+      listeners.add(listen);
+      return () => listeners.delete(listen);
+    },
     toggleMode,
     load,
     refresh,

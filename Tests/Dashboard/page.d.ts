@@ -44,7 +44,7 @@ type PageLink = "connected" | "disconnected" | "signedOut";
 /** The line at the top (connection.js). */
 interface Connection {
   status(): Status | null;
-  isRunning(): boolean;
+  listen(listen: (status: Status) => void): () => unknown;
   load(): Promise<void>;
   refresh(): void;
   toggleMode(): Promise<void>;
