@@ -95,3 +95,32 @@ def test_nothing_moves_while_the_backend_comes_and_goes(world, dashboard, view):
     }""")
     page.page.wait_for_timeout(1_000 * 8 * FLAP_SECONDS)
     assert page.page.evaluate("moved") == []
+
+
+@pytest.mark.parametrize("world", ["without news"], indirect=True)
+@pytest.mark.parametrize("width", [320, 1440])
+def test_a_message_covers_no_button(world, dashboard, width):
+    """It has a place of its own at the bottom of the window, which shows nothing else."""
+    page = dashboard(world, viewport={"width": width, "height": 500})
+    page.open("conflicts")
+    expect(page.page.locator(".conflict")).to_be_visible()
+    page.page.evaluate("""async () => {
+        const { toast } = await import("/-/messages.js");
+        toast("A sentence that is longer than a narrow page is wide. ".repeat(4), { label: "Undo", run() {} });
+    }""")
+    expect(page.page.locator("#toast")).to_be_visible()
+    found = page.page.evaluate("""() => {
+        const box = document.getElementById("toast").getBoundingClientRect();
+        const place = document.querySelector(".messages").getBoundingClientRect();
+        const inside = Math.abs(box.top - place.top) < 2 && Math.abs(box.bottom - place.bottom) < 2;
+        const shown = getComputedStyle(document.querySelector(".messages")).backgroundColor;
+        return { inside, opaque: !shown.includes("rgba") };
+    }""")
+    assert found["inside"] and found["opaque"], found
+    # The last thing of the page can be scrolled to above that place, and so can what has the focus.
+    for button in page.page.locator("main button:visible").all():
+        button.focus()
+        assert button.evaluate("""one => {
+            const box = one.getBoundingClientRect();
+            return one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+        }"""), button.inner_text()
