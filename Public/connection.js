@@ -162,13 +162,22 @@ function connectionLine(element, { sync, toggleMode }) {
     if (risk) {
       refill(warning, h("span", { title: risk }, risk), h("a", { href: "#/status" }, words.whatToDo));
     }
-    refill(detail, (isStopped ? stoppedDetails(status, silence) : details(status, run))
-      .flatMap((part, index) => (index ? [" · ", part] : [part])));
+    refill(detail, withDots(isStopped ? stoppedDetails(status, silence) : details(status, run)));
     detail.title = detail.textContent ?? ""; // A narrow page cuts it off.
     refill(modeButton, isOfflineByChoice(status) ? words.goOnline : words.goOffline);
     drawBadge("queue", unsent(status));
     drawBadge("conflicts", status.queue.conflict);
   };
+}
+
+/** Dots between the parts. Neighbouring texts are one, whose beginning stays where it is. */
+function withDots(parts) {
+  const line = [];
+  for (const part of parts.flatMap((one, index) => (index ? [" · ", one] : [one]))) {
+    if (typeof part === "string" && typeof line.at(-1) === "string") line.push(line.pop() + part);
+    else line.push(part);
+  }
+  return line;
 }
 
 /** What the button shows during a run. It is no wider than what it shows else. */
