@@ -42,6 +42,7 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     expect(rows(page)).to_have_count(1)
     page.page.get_by_label("Search").fill("")
 
+    page.page.locator(".cause-part > summary").click()
     page.page.locator(".causes tr", has_text="7").get_by_role("link").click()
     expect(rows(page)).to_have_count(7)
     assert "reason=" in page.page.url and "status=400" in page.page.url
@@ -143,6 +144,7 @@ def test_the_card_says_what_the_backend_answered_and_gives_copies(refused, dashb
     answer = side.locator(".last-answer")
     expect(answer).to_contain_text("400")
     assert float(answer.evaluate("one => parseFloat(getComputedStyle(one).fontSize)")) > 16
+    side.get_by_text("Answer", exact=True).click()
     expect(side.locator(".attempts details[open] summary")).to_have_text(["Answer"])
     side.get_by_role("button", name="Copy as curl").click()
     page.toast("Copied")
@@ -270,7 +272,7 @@ def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     rows(page).filter(has_text="recorded").get_by_role("link").click()
     log = page.page.locator(".attempts")
     expect(log.locator("li").first).to_contain_text("Accepted")
-    expect(log.locator("details[open]")).to_have_count(1)  # The answer, which nobody has to open.
+    expect(log.locator("details[open]")).to_have_count(0)  # The card says it above.
     log.get_by_text("Request", exact=True).last.click()
     expect(log).to_contain_text("zumo-api-version: 2.0.0", ignore_case=True)
     expect(log).to_contain_text("idempotency-key:", ignore_case=True)
@@ -281,7 +283,7 @@ def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     # An unfolded row stays unfolded when an event arrives.
     proxy.insert({"text": "news"})
     expect(rows(page).filter(has_text="news")).to_have_count(1)
-    expect(log.locator("details[open]")).to_have_count(2)
+    expect(log.locator("details[open]")).to_have_count(1)
 
 
 def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dashboard, many):
@@ -374,3 +376,33 @@ def test_what_was_done_before_the_work_broke_off_can_be_taken_back(start, dashbo
     page.undo()
     page.toast("500 decisions undone")
     assert proxy.status()["queue"]["queued"] == 600
+
+
+def test_the_first_screen_shows_the_list(refused, dashboard):
+    page = dashboard(refused[1], viewport={"width": 1440, "height": 900})
+    page.open("queue")
+    expect(rows(page)).to_have_count(8)
+    expect(page.page.locator(".cause-part > summary")).to_contain_text("7 × ")
+    for part in (".overview", ".cause-part"):
+        assert page.page.locator(part).bounding_box()["height"] <= 48, f"{part} is one line"
+    last = rows(page).nth(7).bounding_box()
+    messages = page.page.locator(".messages").bounding_box()
+    assert last["y"] + last["height"] <= messages["y"], "all eight are on the first screen"
+    page.page.locator(".cause-part > summary").click()
+    expect(page.page.locator(".causes")).to_be_visible()
+    page.page.reload()
+    expect(page.page.locator(".causes")).to_be_visible()
+
+
+def test_a_refusal_is_told_once_in_its_card(refused, dashboard):
+    page = dashboard(refused[1])
+    page.open("queue?state=quarantined")
+    rows(page).first.locator("[data-open]").click()
+    card = page.page.locator(".side .card")
+    said = card.locator(".last-answer")
+    expect(said).to_be_visible()
+    message = said.inner_text().split(" ", 1)[1]
+    assert card.inner_text().count(message) == 1
+    expect(card).not_to_contain_text("The backend refused it")
+    card.get_by_text("Answer", exact=True).click()
+    expect(card.locator("pre:visible")).to_contain_text("Content-Type")
