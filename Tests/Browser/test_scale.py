@@ -92,3 +92,14 @@ def test_a_tab_keeps_its_place_when_it_is_the_current_one(furnished, dashboard):
         places.append(page.page.evaluate(
             "[...document.querySelectorAll('#nav a')].map((one) => Math.round(one.getBoundingClientRect().x))"))
     assert all(place == places[0] for place in places), places
+
+
+def test_the_head_is_small_on_a_telephone(furnished, dashboard):
+    """Also with changes that need a decision, and while a person works offline."""
+    page = dashboard(furnished, viewport={"width": 320, "height": 900})
+    expect(page.page.locator("#connection")).to_contain_text("1 change needs a decision")
+    assert page.page.locator(".top").bounding_box()["height"] <= 120
+    furnished.insert({"text": "waits"})
+    furnished.operator("POST", "/mode", json={"mode": "offline"})
+    expect(page.page.locator(".pill")).to_contain_text("offline", ignore_case=True)
+    assert page.page.locator(".top").bounding_box()["height"] <= 120
