@@ -28,7 +28,7 @@ export function accessCard() {
 
   async function revoke(address) {
     const label = said.revoke(address);
-    if (await askDangerous(label, said.revokeMeans, label, 1)) {
+    if (await askDangerous(label, said.revokeMeans, label)) {
       await operator.remove(`/access/${encodeURIComponent(address)}`);
       fill(made);
       toast(said.revoked(address));

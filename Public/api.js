@@ -1,5 +1,6 @@
 // The two ways to the proxy: /tables as any client, and the operator API with the session.
 
+import { countRequest } from "./coalesce.js";
 import { untilReleased } from "./press.js";
 import { words } from "./words.js";
 
@@ -65,6 +66,7 @@ async function request(method, path, headers, body) {
   const hasBody = body !== undefined;
   let answer;
   let text;
+  countRequest();
   try {
     answer = await fetch(path, {
       method,

@@ -80,7 +80,7 @@ function follow() {
   const deliver = paced((kind, event) => {
     header.onEvent(kind);
     current?.view.onEvent(kind, event);
-  }, header.isRunning);
+  });
   followEvents({
     onEvent: deliver,
     onReset: refresh,

@@ -48,49 +48,53 @@ export function coalesce(work, waitMilliseconds = 40, restMilliseconds = 0) {
   return schedule;
 }
 
-const paceMilliseconds = 600; // A view that asks again at this pace stays under two requests a second.
-const busyEvents = 40; // More than so many within the pace are a busy time.
+/**
+ * How many requests a page may make, so that a busy tab stays under two a second. What a person asks for is
+ * counted but never waits; what events ask for waits until there is enough left. A view and the line at the
+ * top ask for three answers together.
+ */
+const allowance = { aSecond: 1.6, most: 6, needed: 3, least: -2 };
+let left = allowance.most;
+let countedAt = performance.now();
+
+const refillAllowance = () => {
+  const now = performance.now();
+  left = Math.min(allowance.most, left + (allowance.aSecond * (now - countedAt)) / 1000);
+  countedAt = now;
+};
+
+/** Counts a request of this page. */
+export function countRequest() {
+  refillAllowance();
+  left = Math.max(allowance.least, left - 1);
+}
 
 /**
- * Gives a function that passes events on: at once while no run is under way and events are few. Else those
- * within the pace are passed on together at its end, equal ones once.
+ * Gives a function that passes events on: at once while the page has asked for little. Else they are held,
+ * equal ones once, and passed on together as soon as it may ask again.
  * @param {(kind: string, event: EventData) => void} deliver
- * @param {() => boolean} isRunning
  */
-export function paced(deliver, isRunning) {
+export function paced(deliver) {
   /** @type {Map<string, [string, EventData]>} */
-  let held = new Map();
-  let isResting = false;
-  let count = 0; // Events since the pace began.
-  let beganAt = -Infinity;
-  let wasBusy = false; // Whether the pace before was a busy time.
+  const held = new Map();
+  let isWaiting = false;
 
-  function note() {
-    const passed = performance.now() - beganAt;
-    if (passed > paceMilliseconds) {
-      wasBusy = count > busyEvents && passed < 2 * paceMilliseconds;
-      [count, beganAt] = [0, performance.now()];
+  function pass() {
+    refillAllowance();
+    const missing = allowance.needed - left;
+    isWaiting = missing > 0;
+    if (isWaiting) {
+      setTimeout(pass, Math.ceil((1000 * missing) / allowance.aSecond));
+      return;
     }
-    count++;
-  }
-
-  function pass(events) {
-    for (const [kind, event] of events) deliver(kind, event);
-    isResting = isRunning() || wasBusy || count > busyEvents;
-    if (isResting) setTimeout(passHeld, paceMilliseconds);
-  }
-
-  function passHeld() {
-    isResting = false;
     const news = [...held.values()];
-    held = new Map();
-    if (news.length) pass(news);
+    held.clear();
+    for (const [kind, event] of news) deliver(kind, event);
   }
 
   /** @param {EventData} event */
   return (kind, event) => {
-    note();
-    if (isResting) held.set(`${kind} ${event.table}`, [kind, event]);
-    else pass([[kind, event]]);
+    held.set(`${kind} ${event.table}`, [kind, event]);
+    if (!isWaiting) pass();
   };
 }

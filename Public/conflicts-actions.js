@@ -2,7 +2,7 @@
 
 import { operator, query } from "./api.js";
 import { alikeOnes } from "./conflicts-state.js";
-import { askDangerous } from "./dialog.js";
+import { ask } from "./dialog.js";
 import { endHold, showProblem, takeBack, toast } from "./messages.js";
 import { conflictWords as said } from "./words-conflicts.js";
 
@@ -17,7 +17,7 @@ function settle({ id, revision }, choice, holdSeconds, item) {
 }
 
 const askForAll = (choice, count) =>
-  askDangerous(said.forAll[choice], said.forAllAsk(count), said.forAllOf(choice, count), count);
+  ask(said.forAll[choice], said.forAllAsk(count), said.forAllOf(choice, count), "danger");
 
 /** Decides one conflict. Gives whether it is decided; `changed()` is called after an undo. */
 export async function decideOne(conflict, choice, item, changed) {

@@ -171,6 +171,8 @@ export function conflictsView(main, asked) {
       a: choose("edited"),
       n: () => step(1),
       p: () => step(-1),
+      j: () => step(1),
+      k: () => step(-1),
     },
     navigate(next) {
       if (left) card = null; // Its text is on screen, and is no longer what the address asks for.

@@ -32,6 +32,8 @@ export function connection(element) {
   let isAnswering = true; // Whether Understudy answered the last request of this line.
   let heardAt = new Date().toISOString(); // When it last did.
   let met = { id: "", at: 0 }; // The run of another program, and when this page first heard of it.
+  /** @type {Set<(status: Status) => void>} */
+  const listeners = new Set();
   const drawLine = connectionLine(element, { sync, toggleMode });
   const draw = () =>
     drawLine(status, run, link === "connected" && isAnswering ? null : { link, isAnswering, heardAt });
@@ -102,6 +104,7 @@ export function connection(element) {
     adopt(now.currentRun);
     draw();
     document.dispatchEvent(new Event("understudy-status"));
+    for (const listen of listeners) listen(now);
   }
 
   const refresh = coalesce(() => load().catch(() => {}), 60, restMilliseconds);
@@ -114,6 +117,11 @@ export function connection(element) {
     status: () => status,
     isRunning,
     retried: retries.begin,
+    /** Calls `listen(status)` with each status that is read, until the function that this gives is called. */
+    listen(listen) {
+      listeners.add(listen);
+      return () => listeners.delete(listen);
+    },
     toggleMode,
     load,
     refresh,
@@ -168,13 +176,22 @@ function connectionLine(element, { sync, toggleMode }) {
     if (risk) {
       refill(warning, h("span", { title: risk }, risk), h("a", { href: "#/status" }, words.whatToDo));
     }
-    refill(detail, (isStopped ? stoppedDetails(status, silence) : details(status, run))
-      .flatMap((part, index) => (index ? [" · ", part] : [part])));
+    refill(detail, withDots(isStopped ? stoppedDetails(status, silence) : details(status, run)));
     detail.title = detail.textContent ?? ""; // A narrow page cuts it off.
     refill(modeButton, isOfflineByChoice(status) ? words.goOnline : words.goOffline);
     drawBadge("queue", unsent(status));
     drawBadge("conflicts", status.queue.conflict);
   };
+}
+
+/** Dots between the parts. Neighbouring texts are one, whose beginning stays where it is. */
+function withDots(parts) {
+  const line = [];
+  for (const part of parts.flatMap((one, index) => (index ? [" · ", one] : [one]))) {
+    if (typeof part === "string" && typeof line.at(-1) === "string") line.push(line.pop() + part);
+    else line.push(part);
+  }
+  return line;
 }
 
 /** What the button shows during a run. It is no wider than what it shows else. */

@@ -183,6 +183,15 @@ export function keyed(container, models, keyOf, make) {
   }
 }
 
+/** Draws a list. Where the row with the focus has gone, the first one gets it, or `field` without any. */
+export function keepFocus(list, field, draw) {
+  const had = list.contains(document.activeElement);
+  draw();
+  if (!had || document.activeElement !== document.body) return;
+  const row = find(list, "[data-row]");
+  (find(row, "[data-open]") ?? row ?? field).focus();
+}
+
 const isBeside = matchMedia("(min-width: 60rem)"); // as in views.css
 
 /** Gives the focus to the heading of a card. Where the card is below its list, the page scrolls to it. */

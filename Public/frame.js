@@ -78,7 +78,7 @@ export function showSignIn(problem) {
 let noticed = "connected";
 
 /**
- * The line above the view that says that the page lost its connection to the proxy, or its sign-in. It is
+ * The line at the bottom that says that the page lost its connection to the proxy, or its sign-in. It is
  * said once, and what is typed in the view stays.
  * @param {PageLink} link
  */

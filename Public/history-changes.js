@@ -3,7 +3,7 @@
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { button, facts, fill, h, joined, keyed, onFirstClick, refill } from "./dom.js";
+import { button, facts, fill, h, joined, keepFocus, keyed, onFirstClick, refill } from "./dom.js";
 import { time } from "./formats.js";
 import {
   begin, changedFields, sinceLastLook, titleOf, withLatest, withMore, withSearch, withUndone,
@@ -97,7 +97,8 @@ function changesPage(place, { more, undo, search }) {
   fill(place, h("div", { class: "bar tight" }, field, count), away, list, empty, moreButton);
 
   function draw(state) {
-    keyed(list, state.entries, (entry) => entry.id, (first) => entryRow(first, state.seen, undo));
+    keepFocus(list, field, () =>
+      keyed(list, state.entries, (entry) => entry.id, (first) => entryRow(first, state.seen, undo)));
     empty.hidden = state.entries.length > 0;
     refill(empty, state.q ? words.nothingMatches : words.noHistory);
     refill(count, runWords.found(state.total));

@@ -1,7 +1,7 @@
 // The keyboard: one letter, one action, unless a field has the focus. It can be switched off.
 
 import { sheet } from "./dialog.js";
-import { button, find, findAll, h } from "./dom.js";
+import { button, byId, find, findAll, h } from "./dom.js";
 import { announce, toast, undoLast } from "./messages.js";
 import { keySheet } from "./words-settings.js";
 import { words } from "./words.js";
@@ -43,18 +43,51 @@ function isForOthers(event) {
     || event.target.closest?.(fields) || find(document, "dialog[open]");
 }
 
+const isSearch = (element) => element.matches?.("main input[type=search]");
+
+/** In a search, Enter goes to the first row of the list and Escape leaves the field; its text stays. */
+function leaveSearch(event) {
+  if (!isSearch(event.target) || isComposing(event) || find(document, "dialog[open]")) return;
+  if (event.key !== "Escape" && event.key !== "Enter") return;
+  event.preventDefault(); // Else Enter would open the row that gets the focus.
+  if (event.key === "Escape") return byId("main").focus({ preventScroll: true });
+  event.target.form?.requestSubmit();
+  moveToList(event.target);
+}
+
+/** Goes to the first row, as soon as there is one and for as long as the person waits in the field. */
+function moveToList(field) {
+  const go = () => {
+    if (document.activeElement === field) move(1);
+    if (document.activeElement !== field) observer.disconnect();
+  };
+  const observer = new MutationObserver(go);
+  observer.observe(byId("main"), { childList: true, subtree: true });
+  field.addEventListener("input", () => observer.disconnect(), { once: true });
+  go();
+}
+
+/** Opens the row with the focus: where it leads to, else what it has folded. */
+function openRow() {
+  const row = currentRow();
+  const opener = row === document.activeElement && find(row, "[data-open], summary");
+  return opener ? opener.click() : false;
+}
+
 /** Listens for as long as the page is open. The keys of the view on screen come first. */
 export function followKeys({ view, go }) {
   let isAfterG = false;
   const isTypedOn = typingOn();
   addEventListener("keydown", (event) => {
+    leaveSearch(event);
     if (isTypedOn(event) || !areOn() || isForOthers(event)) return;
     const actions = {
-      "/": () => find(document, "main input[type=search]")?.focus(),
+      "/": () => findAll(document, "main input[type=search]").find((one) => one.offsetParent)?.focus(),
       "?": showKeys,
       g: () => void (isAfterG = true),
       j: () => move(1),
       k: () => move(-1),
+      Enter: openRow,
       u: () => undoLast() || toast(words.nothingToUndo),
       t: nextTheme,
       ...view()?.keys,

@@ -35,7 +35,7 @@ export function toast(sentence, action, link) {
   shown = sentence;
   isHolding = action?.isHeld === true;
   if (action?.isUndo) lastUndo = action;
-  fill(box, h("span", {}, sentence),
+  fill(box, h("span", { title: sentence }, sentence),
     link && h("a", { href: link.href }, link.label),
     action && button({ onclick: () => runAction(action) }, action.label));
   box.hidden = false;

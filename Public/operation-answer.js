@@ -13,7 +13,7 @@ const secretNames = /^(authorization|cookie|x-zumo-auth|x-zumo-application|x-zum
 /**
  * The last answer: its status and error, or why there was none. Null before the first attempt, and where the
  * backend took the operation.
- * @param {OperationDetail} detail
+ * @param {Pick<OperationDetail, "attempts">} detail
  */
 export function lastAnswer({ attempts }) {
   const last = attempts.at(-1);

@@ -76,10 +76,9 @@ export function operationDetail(first, backendURL, { close, act, saved }) {
         h("li", {},
           h("div", {}, h("strong", {}, said.created)),
           h("div", { class: "quiet-text" }, time(operation.createdAt))),
-        detail.attempts.map((one, index) => attempt(one, index === detail.attempts.length - 1)),
+        detail.attempts.map(attempt),
         isOpen && h("li", { class: "ahead", "data-key": "ahead" },
-          h("div", {}, h("strong", {}, ahead(operation))),
-          operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
+          h("div", {}, h("strong", {}, ahead(operation))))),
       block(said.payload, detail.payload),
       block(words.base, detail.base),
       block(words.server, detail.server));
@@ -89,15 +88,19 @@ export function operationDetail(first, backendURL, { close, act, saved }) {
 }
 
 /** @param {OperationDetail} detail */
-function factsOf({ summary: operation, headers }) {
+function factsOf({ summary: operation, headers, attempts }) {
   return [
     [said.item, `${operation.table} / ${operation.itemId}`],
     [said.changedColumns, operation.changedColumns.join(", ")],
-    [said.why, operation.reason],
+    [said.why, isAnswer(operation, attempts) ? null : operation.reason],
     [said.sentWith, headers.join("\n")],
     [said.careful, operation.maybeApplied && said.maybeApplied],
   ].filter(([, value]) => value);
 }
+
+/** Whether the reason of a refusal tells of the last answer, which stands in large type above. */
+const isAnswer = ({ state, reason }, attempts) => state === "quarantined" && lastAnswer({ attempts }) !== null
+  && String(reason).includes(String(attempts.at(-1).status));
 
 /** @param {OperationDetail} detail */
 const canEdit = ({ summary: { state, kind }, mine }) =>
@@ -121,9 +124,9 @@ function ahead({ state, nextAttemptAt }) {
 }
 
 /** A value that can be unfolded. By its `key` it stays so when the card is drawn again. */
-function block(name, value, key = name, isOpen = false) {
+function block(name, value, key = name) {
   if (value === null || value === undefined || value === "") return null;
-  return h("details", { "data-name": key, "data-key": key, open: isOpen },
+  return h("details", { "data-name": key, "data-key": key },
     h("summary", {}, name),
     h("pre", { tabindex: "0" }, pretty(value)));
 }
@@ -133,11 +136,8 @@ function message(fields, body) {
   return [fields.join("\n"), hasBody && pretty(body)].filter(Boolean).join("\n\n");
 }
 
-/**
- * @param {AttemptRecord} one
- * @param {boolean} isLast The answer to the last attempt is shown.
- */
-function attempt(one, isLast) {
+/** @param {AttemptRecord} one */
+function attempt(one) {
   const took = one.endedAt && milliseconds(Date.parse(one.endedAt) - Date.parse(one.startedAt));
   const outcome = words.operationState[one.outcome] ?? one.outcome;
   const answer = message(one.responseHeaders, one.responseExcerpt);
@@ -145,6 +145,6 @@ function attempt(one, isLast) {
     h("div", {},
       h("strong", {}, one.status ?? said.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
     h("div", { class: "quiet-text" }, joined(time(one.startedAt), took, outcome, one.error)),
-    block(said.answer, answer, `answer ${one.number}`, isLast),
+    block(said.answer, answer, `answer ${one.number}`),
     block(said.request, message(one.requestHeaders, one.requestBody), `request ${one.number}`));
 }

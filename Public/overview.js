@@ -12,11 +12,10 @@ import { overviewWords as said, runWords } from "./words-overview.js";
 import { words } from "./words.js";
 
 const rangeKey = "understudy-overview";
-const closedKey = "understudy-overview-closed";
+const openKey = "understudy-overview-open";
 const runsMost = 500;
 const placePixels = 24; // The least size of a target, as WCAG asks.
 const pace = { wait: 400, rest: 5000, idle: 60_000 }; // Milliseconds.
-const narrow = matchMedia("(max-width: 40rem)");
 
 /** The panel; `close()` when its view is left. */
 export function overview() {
@@ -44,8 +43,7 @@ export function overview() {
     h("div", { class: "ribbon" },
       h("div", { class: "runs-line" }, h("strong", {}, said.runs), dots), reach.element),
     table);
-  const remembered = localStorage.getItem(closedKey);
-  element.open = remembered === null ? !narrow.matches : remembered === "no";
+  element.open = localStorage.getItem(openKey) === "yes";
 
   function drawChoices() {
     fill(choices, Object.entries(said.ranges).map(([name, label]) =>
@@ -62,7 +60,7 @@ export function overview() {
 
   /** A click on the title opens or closes the panel after this. */
   function remember() {
-    localStorage.setItem(closedKey, element.open ? "yes" : "no");
+    localStorage.setItem(openKey, element.open ? "no" : "yes");
   }
 
   async function load() {

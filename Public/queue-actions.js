@@ -1,7 +1,7 @@
 // Retry and discard: one, those that are picked, or all that match the filter, counted first.
 
 import { operator } from "./api.js";
-import { ask, askDangerous, sheet } from "./dialog.js";
+import { ask, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
 import { attempt, showProblem, takeBack, toast } from "./messages.js";
 import { addressOfState, bodyOf, titleOf } from "./queue-state.js";
@@ -28,7 +28,7 @@ const syncAfter = (sync) => ({ label: words.syncNow, run: sync });
 export async function act(action, operation, { sync, changed, retried }) {
   if (action === "discard") {
     const text = said.discardAsk(titleOf(operation));
-    if (!(await askDangerous(said.discard, text, said.discardUnsent(1), 1))) return;
+    if (!(await ask(said.discard, text, said.discardUnsent(1), "danger"))) return;
   }
   await attempt(async () => {
     await send(action, operation);
@@ -70,7 +70,7 @@ const begin = () => ({
 });
 
 const askToDiscard = (count) =>
-  askDangerous(said.discardUnsent(count), said.bulkAsk.discard(count), said.discardUnsent(count), count);
+  ask(said.discardUnsent(count), said.bulkAsk.discard(count), said.discardUnsent(count), "danger");
 
 /**
  * Retries or discards all operations that match, after a question with their count. Gives whether it was

@@ -1,5 +1,6 @@
-// Why changes wait: a table of the causes, each with its share, and what can be done about all of one cause.
-// Its height stays the same while the filter does, so that the list below does not move.
+// Why changes wait: one line with the largest cause, which opens as a table of the causes, each with its
+// share, and what can be done about all of one cause. Its height stays the same while the filter does, so
+// that the list below does not move.
 
 import { button, h, refill } from "./dom.js";
 import { distance, number, time } from "./formats.js";
@@ -9,6 +10,7 @@ import { queueWords as said } from "./words-queue.js";
 import { words } from "./words.js";
 
 export const causesShown = 6;
+const openKey = "understudy-causes-open";
 export const causesMost = 500; // The API gives no more at once.
 
 /**
@@ -23,11 +25,17 @@ export function causesTable({ act, showAll }) {
   const table = h("table", { class: "causes" },
     h("thead", {}, h("tr", {}, heads.map((name) => (name ? h("th", { scope: "col" }, name) : h("td", {}))))),
     body);
-  const element = h("section", { class: "cause-part", "aria-labelledby": "causes-title" },
-    h("div", { class: "bar" }, h("h2", { id: "causes-title" }, said.causes), count, more),
-    table);
+  const element = h("details", { class: "cause-part", ontoggle },
+    h("summary", {}, h("h2", {}, said.causes), " ", count),
+    table, more);
+  element.open = localStorage.getItem(openKey) === "yes";
   let rowsMost = 0; // The first answer for a filter sets it, so that the height stays.
   let key = "";
+
+  function ontoggle() {
+    localStorage.setItem(openKey, element.open ? "yes" : "no");
+    element.style.minHeight = "";
+  }
 
   /**
    * @param {OperationGroup[]} groups
@@ -43,13 +51,15 @@ export function causesTable({ act, showAll }) {
     const shown = groups.slice(0, Math.max(rowsMost, isAll ? groups.length : 0));
     element.hidden = filter.reason !== "";
     table.hidden = shown.length === 0;
-    refill(count, total === 0 ? said.noCauses : said.causeCount(total, isAll ? shown.length : total));
+    const [first] = groups;
+    refill(count, first ? said.causeCount(total, isAll ? shown.length : total) : said.noCauses,
+      first && h("span", { class: "largest" }, said.largest(first.count, short(first.reason))));
     const sum = groups.reduce((all, group) => all + group.count, 0);
     refill(body, shown.map((group) => row(group, Math.max(operations, sum), filter)));
     more.hidden = !isAll && total <= shown.length;
     refill(more, isAll ? said.fewerCauses : said.allCauses(total));
     more.onclick = () => showAll(!isAll);
-    if (!element.hidden) element.style.minHeight = `${element.offsetHeight}px`;
+    if (!element.hidden && element.open) element.style.minHeight = `${element.offsetHeight}px`;
   }
 
   /** @param {OperationGroup} group */

@@ -21,7 +21,7 @@ import { queueWords as said } from "./words-queue.js";
 
 const printedMost = 200;
 const rowPixels = 44;
-const followMilliseconds = 2000; // Between two readings after events: of list, causes, tables and open card.
+const followMilliseconds = 2000; // Between two readings after events: of list, causes and open card.
 const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
@@ -179,14 +179,11 @@ export function queueView(main, asked, { status, sync, retried }) {
     const limit = isAllCauses ? causesMost : causesShown;
     const { filter } = state;
     try {
-      const [found, tables] = await Promise.all([
-        operator.get("/operations/groups" + query({ ...selectionOf(filter), limit })),
-        operator.get("/tables"),
-      ]);
+      const found = await operator.get("/operations/groups" + query({ ...selectionOf(filter), limit }));
       if (filter !== state.filter) return; // Another filter was chosen meanwhile, and is asked for.
       causes = found;
       drawCauses();
-      page.drawChoices(tables.items, found.items, filter);
+      page.drawChoices(status()?.tables ?? [], found.items, filter);
     } finally {
       page.showList();
     }

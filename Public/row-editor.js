@@ -3,7 +3,7 @@
 
 import { canWrite } from "./api.js";
 import { oneAtATime } from "./coalesce.js";
-import { askDangerous } from "./dialog.js";
+import { ask } from "./dialog.js";
 import { readable } from "./diff.js";
 import { button, facts, form, h, note, saveButton } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
@@ -100,7 +100,7 @@ export function rowEditor(table, { item, reason, operationId }, columns, actions
   }
 
   const onDelete = async () => {
-    if (await askDangerous(words.delete, words.deleteAsk(item.id), words.delete, 1)) attempt(remove);
+    if (await ask(words.delete, words.deleteAsk(item.id), words.delete, "danger")) attempt(remove);
   };
 
   const system = systemColumns.filter((name) => name in item);

@@ -4,7 +4,7 @@ import { operator } from "./api.js";
 import { needing } from "./connection-state.js";
 import { words } from "./words.js";
 
-const pollMilliseconds = { first: 150, most: 500 };
+const pollMilliseconds = { first: 150, most: 1000 };
 const rateMilliseconds = 10_000; // The rate is that of the last 10 s.
 
 /** Starts what `path` names and calls `onProgress` while it runs. Gives the run as it ended. */

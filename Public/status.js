@@ -35,16 +35,21 @@ export function statusView(main, asked, header) {
     h("div", {}, identities, accessCard(), rejected));
   fill(main, h("section", { class: "page wide" }, h("h1", {}, said.title), unsaved, cards));
 
-  async function load() {
-    // Everything is read before the page is drawn. What came later would move the text that a person reads.
-    const [rejections, found] = await Promise.all([
-      operator.get("/rejections"),
+  /** @type {Rejection[]} */
+  let rejections = [];
+  let rejectedCount = -1; // The number of refused requests that the list was read for.
+
+  /** Everything is read before the page is drawn. What came later would move the text that a person reads. */
+  async function show(status) {
+    const isNews = status.rejectedRequests !== rejectedCount;
+    const [list, found] = await Promise.all([
+      isNews ? operator.get("/rejections") : null,
       hasSettings ? null : operator.get("/settings"),
-      header.load(),
     ]);
-    draw(header.status(), rejections.items);
+    if (list) [rejections, rejectedCount] = [list.items, status.rejectedRequests];
+    draw(status, rejections);
     cards.hidden = false;
-    if (!found) return; // A person may be changing them.
+    if (!found || hasSettings) return; // A person may be changing them.
     hasSettings = true;
     fill(settings, heading("settings"), settingsForm(found));
   }
@@ -68,14 +73,15 @@ export function statusView(main, asked, header) {
     refresh();
   }
 
-  const refresh = coalesce(() => attempt(load), 150);
+  const refresh = coalesce(() => attempt(header.load), 150);
+  // The line at the top reads the status after each event.
+  const stop = header.listen((status) => attempt(() => show(status)));
   refresh();
   return {
     refresh,
     keys: { p: header.toggleMode },
-    onEvent(kind) {
-      if (kind !== "item") refresh();
-    },
+    onEvent() {},
+    onLeave: stop,
   };
 }
 

@@ -1,7 +1,7 @@
 // What a click in the tables view does: purge a table, change and delete a row, and undo a deletion.
 
 import { operator, tables } from "./api.js";
-import { askDangerous } from "./dialog.js";
+import { ask } from "./dialog.js";
 import { attempt, toast, undoBy } from "./messages.js";
 import { isOData } from "./tables-state.js";
 import { tableWords } from "./words-tables.js";
@@ -33,7 +33,7 @@ export async function purge({ name }, filter, { changed, pull }) {
 function askToPurge(table, filter, { purged, discarded }) {
   const text = [words.purgeAsk(table, filter), discarded && words.purgeLoses(table, discarded)];
   const label = discarded ? words.purgeUnsent(discarded) : words.purgeRows(purged);
-  return askDangerous(words.purgeTitle(table), text.filter(Boolean).join(" "), label, discarded || purged);
+  return ask(words.purgeTitle(table), text.filter(Boolean).join(" "), label, "danger");
 }
 
 /** Brings back what a removal discarded: all of it, in one step. */

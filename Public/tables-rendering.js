@@ -2,7 +2,7 @@
 // done; below them what is known about the table.
 
 import { canWrite } from "./api.js";
-import { button, fill, find, form, h, options, refill } from "./dom.js";
+import { button, fill, find, form, h, keepFocus, options, refill } from "./dom.js";
 import { draft } from "./drafts.js";
 import { number } from "./formats.js";
 import { columnPicker, shownColumns } from "./tables-columns.js";
@@ -67,7 +67,8 @@ export function tablesPage(main, { go, open, turn, add }) {
   function drawGrid(question, answer, skip) {
     const all = columnsOf(answer.items);
     columns.draw(question.table, all);
-    grid.draw(question, answer, shownColumns(question.table, all), skip);
+    keepFocus(grid.element, search, () =>
+      grid.draw(question, answer, shownColumns(question.table, all), skip));
   }
 
   return {

@@ -18,6 +18,7 @@ export const queueWords = {
   noCauses: "Nothing failed, and nothing waits for a reason.",
   causeCount: (count, shown) =>
     plural(count, "1 cause", "# causes") + (shown < count ? `; the largest ${number(shown)} are shown` : ""),
+  largest: (count, reason) => `. ${number(count)} × ${reason}`,
   allCauses: (count) => `Show all ${number(count)} causes`,
   fewerCauses: "Show fewer causes",
   ofCause: {

@@ -166,11 +166,11 @@ export const settingWords = {
 
 /** Keys and what they do, for the sheet. */
 export const keySheet = [
-  ["/", "Search"],
+  ["/", "Search; in it Enter goes to the list, Esc leaves it"],
   ["?", "This sheet"],
   ["g t", "Todos"], ["g c", "Conflicts"], ["g o", "Queue"], ["g d", "Refused by the server"],
   ["g b", "Tables"], ["g h", "History"], ["g s", "Status"],
-  ["j k", "Next and previous row"],
+  ["j k", "Next and previous row or conflict"],
   ["Enter", "Open the row"],
   ["x", "Select the row; complete the todo"],
   ["*", "All that match"],

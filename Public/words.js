@@ -215,7 +215,6 @@ export const words = {
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
   nothingMatches: "Nothing matches this filter.",
   reason: "Reason",
-  typeNumber: (count) => `Type ${count} to confirm`,
   search: "Search",
   table: "Table",
   nextTryLabel: "Next try",

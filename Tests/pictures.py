@@ -56,7 +56,6 @@ def main():
             take(page, f"{view}/conflicts", "conflict", lambda: expect(title).to_contain_text(BOTH), 720)
 
             def open_refused():
-                page.get_by_text("Overview", exact=True).click()
                 page.locator(".operations li").filter(has_text=TAKEN[1]).locator("[data-open]").click()
                 expect(page.locator(".side h2")).to_contain_text(TAKEN[1])
 

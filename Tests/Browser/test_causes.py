@@ -70,13 +70,18 @@ def causes(page):
     return page.page.locator(".causes tbody tr")
 
 
+def open_causes(page, address="queue"):
+    page.open(address)
+    page.page.locator(".cause-part > summary").click()
+
+
 def rows(page):
     return page.page.locator(".operations li")
 
 
 def test_refusals_that_differ_only_in_their_values_are_one_row(refused, dashboard):
     page = dashboard(refused, viewport={"width": 1440, "height": 900})
-    page.open("queue")
+    open_causes(page)
     expect(causes(page)).to_have_count(6)
     first, second = causes(page).nth(0), causes(page).nth(1)
     for text in ("9", "refused", "422",
@@ -106,7 +111,7 @@ def test_refusals_that_differ_only_in_their_values_are_one_row(refused, dashboar
 
 def test_all_causes_are_shown_on_request(refused, dashboard):
     page = dashboard(refused)
-    page.open("queue")
+    open_causes(page)
     page.page.get_by_role("button", name="Show all 10 causes").click()
     expect(causes(page)).to_have_count(10)
     page.page.get_by_role("button", name="Show fewer causes").click()
@@ -115,7 +120,7 @@ def test_all_causes_are_shown_on_request(refused, dashboard):
 
 def test_all_of_a_cause_are_retried_or_discarded_and_nothing_else(refused, dashboard):
     page = dashboard(refused)
-    page.open("queue")
+    open_causes(page)
     causes(page).nth(0).get_by_role("button", name="Discard 9").click()
     expect(page.page.get_by_role("dialog")).to_contain_text("9 operations match")
     page.confirm("Discard 9 unsent changes")
@@ -161,7 +166,7 @@ def test_filters_and_orders_are_in_the_address(refused, dashboard):
 def test_nothing_moves_when_the_causes_arrive(refused, dashboard):
     page = dashboard(refused, viewport={"width": 1440, "height": 900})
     page.watch_shifts()
-    page.open("queue")
+    open_causes(page)
     expect(rows(page).first).to_be_visible()
     # The causes are held back until the operations have come.
     page.page.route("**/operations/groups*", lambda route: None)
@@ -177,7 +182,7 @@ def test_nothing_moves_when_the_causes_arrive(refused, dashboard):
 def test_on_a_narrow_page_each_cause_is_a_card(refused, dashboard):
     for width in (320, 720):
         page = dashboard(refused, viewport={"width": width, "height": 900})
-        page.open("queue")
+        open_causes(page)
         expect(causes(page)).to_have_count(6)
         page.no_overflow(f"the causes at {width}")
         page.accessible()

@@ -1,5 +1,6 @@
 """The whole story by keyboard alone, the list of keys, and the switch that turns them off."""
 
+import pytest
 from playwright.sync_api import expect
 
 
@@ -94,3 +95,61 @@ def test_keys_tick_delete_and_take_back(start, dashboard):
     expect(page.todo("one")).to_have_count(0)
     keys.press("u")
     expect(page.todo("one")).to_have_count(1)
+
+
+SEARCHES = {"todos": ".todos", "queue": ".operations", "tables/todoitem": ".grid", "history": ".history"}
+
+
+@pytest.mark.parametrize("view", SEARCHES)
+def test_enter_leaves_a_search_for_the_list_and_escape_leaves_it_too(start, dashboard, view):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    for number in range(3):
+        proxy.insert({"text": f"row {number}", "complete": False})
+    page = dashboard(proxy)
+    page.open(view)
+    rows = page.page.locator(f"{SEARCHES[view]} [data-row]")
+    expect(rows).to_have_count(3)
+    keys = page.page.keyboard
+    keys.press("/")
+    search = page.page.locator("main input[type=search]:visible")
+    expect(search).to_be_focused()
+    wanted = "text eq 'row 2'" if view.startswith("tables") else "row 2"
+    keys.type(wanted)
+    keys.press("Enter")
+    expect(rows).to_have_count(1)
+    is_in_row = "() => document.activeElement.closest('[data-row]') !== null"
+    page.page.wait_for_function(is_in_row)
+    expect(page.page.locator(".side h2")).to_have_count(0)
+    keys.press("/")
+    expect(search).to_be_focused()
+    keys.press("Escape")
+    expect(search).not_to_be_focused()
+    expect(search).to_have_value(wanted)
+    keys.press("j")
+    page.page.wait_for_function(is_in_row)
+
+
+def test_the_same_keys_step_through_conflicts_and_open_what_an_entry_changed(start, dashboard):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    rows = [proxy.insert({"text": f"row {number}"}) for number in range(2)]
+    proxy.sync()
+    for row in rows:
+        backend.update(row["id"], {"text": f"{row['text']} of the server"})
+        proxy.update(row["id"], {"text": f"{row['text']} of mine"})
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("conflicts")
+    keys = page.page.keyboard
+    place = page.page.locator(".position")
+    expect(place).to_contain_text("1 of 2")
+    keys.press("j")
+    expect(place).to_contain_text("2 of 2")
+    keys.press("k")
+    expect(place).to_contain_text("1 of 2")
+    page.open("history")
+    entry = page.page.locator(".history li").filter(has=page.page.locator("details"))
+    expect(entry.first).to_be_visible()
+    entry.first.focus()
+    keys.press("Enter")
+    expect(entry.first.locator("details")).to_have_attribute("open", "")

@@ -111,13 +111,21 @@ def write_to_pixel(page, text):
     )
 
 
+CALM_MILLISECONDS = 2000  # Between two writes, so that the page may ask again at once.
+
+
 def test_an_event_reaches_the_pixels_within_a_quarter_of_a_second(start, dashboard):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
     page = dashboard(proxy)
     page.add("first")
     p95 = []
+
+    def calm_write(text):
+        page.page.wait_for_timeout(CALM_MILLISECONDS)  # In a busy time events wait: test_busy_tab.py.
+        return write_to_pixel(page, text)
+
     while not p95 or min(p95) > 250 and len(p95) < 5:  # Other work on the machine also takes time.
-        times = [write_to_pixel(page, f"Live {len(p95)}.{n}.") for n in range(20)]
+        times = [calm_write(f"Live {len(p95)}.{n}.") for n in range(20)]
         p95.append(sorted(times)[18])
     print("write to pixel: p95", [f"{one:.0f} ms" for one in p95])
     assert min(p95) <= 250

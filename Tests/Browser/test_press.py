@@ -6,7 +6,7 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-PRESSES = int(os.environ.get("PRESSES", "12"))  # On each view; `make soak` makes 200.
+PRESSES = int(os.environ.get("PRESSES", "29"))  # On each view, 203 together; `make soak` makes 200 on each.
 PRESS_MILLISECONDS = 300
 FLAP_SECONDS = 0.4
 FAILURE = {"kind": "status", "status": 503}
@@ -16,7 +16,7 @@ FAILURE = {"kind": "status", "status": 503}
 def world(start, request):
     """Two conflicts, a change that waits, and a backend that fails every other moment. With news another client
     writes all the time."""
-    backend = start.backend("--faults")
+    backend = start.backend("--faults", "--table", "todoitem:unique=text")
     proxy = start.proxy(backend.url)
     rows = [proxy.insert({"text": f"row {number}", "complete": False}) for number in range(4)]
     assert proxy.sync()["state"] == "complete"
@@ -25,8 +25,10 @@ def world(start, request):
         backend.update(row["id"], {"text": f"{row['text']} of the server"})
         proxy.update(row["id"], {"text": f"{row['text']} of mine"})
     proxy.operator("POST", "/mode", json={"mode": "online"})
+    proxy.insert({"text": "row 2"})  # The backend has it already, and refuses it.
     proxy.sync()
-    assert proxy.operator("GET", "/conflicts")["total"] == 2
+    queue = proxy.status()["queue"]
+    assert (queue["conflict"], queue["quarantined"]) == (2, 1)
     proxy.operator("POST", "/mode", json={"mode": "offline"})
     proxy.update(rows[2]["id"], {"note": "waits"})
     backend.faults(FAILURE)
@@ -53,6 +55,7 @@ def world(start, request):
 VIEWS = {
     "todos": ".todos li:has-text('row 3') input[type=checkbox]",
     "conflicts": "[data-key=next]",
+    "queue?causes": ".causes [data-key=discard]",
     "queue": ".operations li:has-text('of mine') [data-open]",
     "tables/todoitem": ".grid [data-column=text]",
     "history": ".history summary",
@@ -63,11 +66,17 @@ VIEWS = {
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_press_is_a_click(world, dashboard, view):
     page = dashboard(world).open(view)
+    if "causes" in view:
+        page.locator(".cause-part > summary").click()
     target = page.locator(VIEWS[view]).first
     expect(target).to_be_visible()
     page.evaluate("""selector => {
         globalThis.clicks = 0;
-        addEventListener("click", event => clicks += event.target.closest(selector) !== null, true);
+        addEventListener("click", event => {
+            if (event.target.closest(selector) === null) return;
+            clicks++;
+            if (selector.includes("causes")) event.stopPropagation(); // Else it asks in front of the page.
+        }, true);
     }""", VIEWS[view].replace(":has-text('row 3')", "").replace(":has-text('of mine')", ""))
     for _ in range(PRESSES):
         target.hover()
@@ -83,7 +92,11 @@ def test_nothing_moves_while_the_backend_comes_and_goes(world, dashboard, view):
     """But for entries of the history: one that comes, when the change was sent after all, stands above the others."""
     page = dashboard(world)
     page.open(view)
+    if "causes" in view:
+        page.page.locator(".cause-part > summary").click()
     expect(page.page.locator(VIEWS[view]).first).to_be_visible()
+    if "queue" in view:  # The change that waits leaves the list when it was sent: that is news.
+        expect(page.page.locator(".operations li")).to_have_count(3)
     page.page.wait_for_timeout(1_000)
     page.page.evaluate("""() => {
         globalThis.moved = [];
@@ -95,3 +108,32 @@ def test_nothing_moves_while_the_backend_comes_and_goes(world, dashboard, view):
     }""")
     page.page.wait_for_timeout(1_000 * 8 * FLAP_SECONDS)
     assert page.page.evaluate("moved") == []
+
+
+@pytest.mark.parametrize("world", ["without news"], indirect=True)
+@pytest.mark.parametrize("width", [320, 1440])
+def test_a_message_covers_no_button(world, dashboard, width):
+    """It has a place of its own at the bottom of the window, which shows nothing else."""
+    page = dashboard(world, viewport={"width": width, "height": 500})
+    page.open("conflicts")
+    expect(page.page.locator(".conflict")).to_be_visible()
+    page.page.evaluate("""async () => {
+        const { toast } = await import("/-/messages.js");
+        toast("A sentence that is longer than a narrow page is wide. ".repeat(4), { label: "Undo", run() {} });
+    }""")
+    expect(page.page.locator("#toast")).to_be_visible()
+    found = page.page.evaluate("""() => {
+        const box = document.getElementById("toast").getBoundingClientRect();
+        const place = document.querySelector(".messages").getBoundingClientRect();
+        const inside = Math.abs(box.top - place.top) < 2 && Math.abs(box.bottom - place.bottom) < 2;
+        const shown = getComputedStyle(document.querySelector(".messages")).backgroundColor;
+        return { inside, opaque: !shown.includes("rgba") };
+    }""")
+    assert found["inside"] and found["opaque"], found
+    # The last thing of the page can be scrolled to above that place, and so can what has the focus.
+    for button in page.page.locator("main button:visible").all():
+        button.focus()
+        assert button.evaluate("""one => {
+            const box = one.getBoundingClientRect();
+            return one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+        }"""), button.inner_text()

@@ -42,6 +42,7 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     expect(rows(page)).to_have_count(1)
     page.page.get_by_label("Search").fill("")
 
+    page.page.locator(".cause-part > summary").click()
     page.page.locator(".causes tr", has_text="7").get_by_role("link").click()
     expect(rows(page)).to_have_count(7)
     assert "reason=" in page.page.url and "status=400" in page.page.url
@@ -74,23 +75,7 @@ def test_discarding_all_that_match_asks_with_the_count(refused, dashboard):
     assert proxy.status()["queue"]["quarantined"] == 0
 
 
-def test_enter_discards_nothing(refused, dashboard):
-    backend, proxy = refused
-    page = dashboard(proxy)
-    page.open("queue?state=quarantined")
-    page.page.get_by_role("button", name="Discard all 7").focus()
-    page.page.keyboard.press("Enter")
-    dialog = page.page.get_by_role("dialog")
-    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
-    danger = dialog.get_by_role("button", name="Discard 7 unsent changes")
-    assert danger.evaluate("one => getComputedStyle(one).backgroundColor") != dialog.get_by_role(
-        "button", name="Cancel").evaluate("one => getComputedStyle(one).backgroundColor")
-    page.page.keyboard.press("Enter")
-    expect(dialog).to_have_count(0)
-    assert proxy.status()["queue"]["quarantined"] == 7
-
-
-def test_from_a_hundred_on_the_number_is_typed_and_undo_restores_all(start, dashboard, many):
+def test_enter_discards_many_and_undo_restores_all(start, dashboard, many):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
     many(proxy, ({"text": f"t{n:03}"} for n in range(120)))
     before = {row["id"]: row["text"] for row in proxy.all()}
@@ -98,15 +83,12 @@ def test_from_a_hundred_on_the_number_is_typed_and_undo_restores_all(start, dash
     page.open("queue")
     page.page.get_by_role("button", name="Discard all 120").click()
     danger = page.page.get_by_role("dialog").get_by_role("button", name="Discard 120 unsent changes")
-    expect(danger).to_be_disabled()
-    number = page.page.get_by_label("Type 120 to confirm")
-    number.fill("12")
-    expect(danger).to_be_disabled()
-    number.fill("120")
+    expect(danger).to_be_focused()
+    cancel = page.page.get_by_role("dialog").get_by_role("button", name="Cancel")
+    colour = "one => getComputedStyle(one).backgroundColor"
+    assert danger.evaluate(colour) != cancel.evaluate(colour)
     page.accessible()
-    number.press("Enter")
-    assert proxy.status()["queue"]["queued"] == 120, "Enter in the field discards nothing"
-    danger.click()
+    page.page.keyboard.press("Enter")
     page.toast("120 discarded")
     page.undo()
     page.toast("120 decisions undone")
@@ -162,6 +144,7 @@ def test_the_card_says_what_the_backend_answered_and_gives_copies(refused, dashb
     answer = side.locator(".last-answer")
     expect(answer).to_contain_text("400")
     assert float(answer.evaluate("one => parseFloat(getComputedStyle(one).fontSize)")) > 16
+    side.get_by_text("Answer", exact=True).click()
     expect(side.locator(".attempts details[open] summary")).to_have_text(["Answer"])
     side.get_by_role("button", name="Copy as curl").click()
     page.toast("Copied")
@@ -289,7 +272,7 @@ def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     rows(page).filter(has_text="recorded").get_by_role("link").click()
     log = page.page.locator(".attempts")
     expect(log.locator("li").first).to_contain_text("Accepted")
-    expect(log.locator("details[open]")).to_have_count(1)  # The answer, which nobody has to open.
+    expect(log.locator("details[open]")).to_have_count(0)  # The card says it above.
     log.get_by_text("Request", exact=True).last.click()
     expect(log).to_contain_text("zumo-api-version: 2.0.0", ignore_case=True)
     expect(log).to_contain_text("idempotency-key:", ignore_case=True)
@@ -300,7 +283,7 @@ def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     # An unfolded row stays unfolded when an event arrives.
     proxy.insert({"text": "news"})
     expect(rows(page).filter(has_text="news")).to_have_count(1)
-    expect(log.locator("details[open]")).to_have_count(2)
+    expect(log.locator("details[open]")).to_have_count(1)
 
 
 def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dashboard, many):
@@ -313,7 +296,6 @@ def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dash
     # The second part is held back until the work was stopped.
     page.page.route("**/operations/discard*", lambda route: None
                     if '"after":"' in (route.request.post_data or "") else route.continue_())
-    page.page.get_by_label("Type 1200 to confirm").fill("1,200")
     page.confirm("Discard 1,200 unsent changes")
     work = page.page.get_by_role("dialog")
     expect(work).to_contain_text("500 of 1,200")
@@ -389,9 +371,38 @@ def test_what_was_done_before_the_work_broke_off_can_be_taken_back(start, dashbo
     page.page.route("**/operations/discard*", lambda route: route.abort()
                     if '"after":"' in (route.request.post_data or "") else route.continue_())
     page.page.get_by_role("button", name="Discard all 600").click()
-    page.page.get_by_label("Type 600 to confirm").fill("600")
     page.confirm("Discard 600 unsent changes")
     page.toast("500 discarded. Understudy itself does not answer")
     page.undo()
     page.toast("500 decisions undone")
     assert proxy.status()["queue"]["queued"] == 600
+
+
+def test_the_first_screen_shows_the_list(refused, dashboard):
+    page = dashboard(refused[1], viewport={"width": 1440, "height": 900})
+    page.open("queue")
+    expect(rows(page)).to_have_count(8)
+    expect(page.page.locator(".cause-part > summary")).to_contain_text("7 × ")
+    for part in (".overview", ".cause-part"):
+        assert page.page.locator(part).bounding_box()["height"] <= 48, f"{part} is one line"
+    last = rows(page).nth(7).bounding_box()
+    messages = page.page.locator(".messages").bounding_box()
+    assert last["y"] + last["height"] <= messages["y"], "all eight are on the first screen"
+    page.page.locator(".cause-part > summary").click()
+    expect(page.page.locator(".causes")).to_be_visible()
+    page.page.reload()
+    expect(page.page.locator(".causes")).to_be_visible()
+
+
+def test_a_refusal_is_told_once_in_its_card(refused, dashboard):
+    page = dashboard(refused[1])
+    page.open("queue?state=quarantined")
+    rows(page).first.locator("[data-open]").click()
+    card = page.page.locator(".side .card")
+    said = card.locator(".last-answer")
+    expect(said).to_be_visible()
+    message = said.inner_text().split(" ", 1)[1]
+    assert card.inner_text().count(message) == 1
+    expect(card).not_to_contain_text("The backend refused it")
+    card.get_by_text("Answer", exact=True).click()
+    expect(card.locator("pre:visible")).to_contain_text("Content-Type")

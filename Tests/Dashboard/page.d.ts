@@ -45,6 +45,7 @@ type PageLink = "connected" | "disconnected" | "signedOut";
 interface Connection {
   status(): Status | null;
   isRunning(): boolean;
+  listen(listen: (status: Status) => void): () => unknown;
   load(): Promise<void>;
   refresh(): void;
   toggleMode(): Promise<void>;
