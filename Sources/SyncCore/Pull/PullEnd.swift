@@ -107,9 +107,10 @@ extension PullPass {
             }
         }
         guard state.olderRows + lacking > 0 else { return nil }
-        return "The backend has older versions of \(state.olderRows) rows than it gave before, and lacks "
-            + "\(lacking) that are newer than all it has: it may have been restored from an older backup. "
-            + "These rows stay here as they are. Export them before you take the backend's."
+        let older = state.olderRows
+        return "The backend has older versions of \(older) rows than it gave before, and lacks "
+            + "\(lacking) that are newer than all it has: it may have been restored from an older "
+            + "backup. These rows stay here as they are. Export them before you take the backend's."
     }
 
     /// Finishes a pull by a client's own pairs: what the list has no longer is forgotten.
