@@ -35,7 +35,7 @@ struct StrictRequestTests {
     ]
 
     @Test func `every route is there`() {
-        #expect(Self.withBody.count == 18)
+        #expect(Self.withBody.count == 20)
         #expect(Self.all.count > 40)
     }
 

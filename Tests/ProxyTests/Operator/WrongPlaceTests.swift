@@ -36,7 +36,8 @@ struct WrongPlaceTests {
                 "POST", "/tables/todoitem/purge", #"{"query":"$filter=id eq 'zz'"}"#)
             #expect(refused.status == 409)
             #expect(
-                refused.body["detail"]?.string?.hasPrefix("The table has 1 open operation, ")
+                refused.body["detail"]?.string?.hasPrefix(
+                    "The table has 1 change that is not on the server: ")
                     == true)
         }
     }
