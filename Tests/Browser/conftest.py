@@ -18,14 +18,19 @@ PUBLIC = setting("UNDERSTUDY_PUBLIC")
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def chromium_path():
     # The shell is the same engine without windows and tabs, and opens a page in half the time.
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if not path:
         pytest.exit("chromium is missing: run 'scripts/setup test' first", returncode=2)
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium(chromium_path):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=chromium_path, args=["--no-sandbox", "--disable-gpu"]
         )
         yield browser
         browser.close()

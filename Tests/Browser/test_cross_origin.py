@@ -7,7 +7,6 @@ the browser).
 
 import http.server
 import json
-import shutil
 import threading
 
 import pytest
@@ -112,10 +111,10 @@ class Attacker(http.server.ThreadingHTTPServer):
 
 
 @pytest.fixture(scope="module")
-def misled(chromium):
+def misled(chromium, chromium_path):
     """Chromium that resolves evil.example to this machine."""
     browser = chromium.browser_type.launch(
-        executable_path=shutil.which("chromium"),
+        executable_path=chromium_path,
         args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP evil.example 127.0.0.1"],
     )
     yield browser
