@@ -103,7 +103,7 @@ export function conflictsView(main, asked) {
     const typed = draft.read(name);
     const isDecided = await decideOne(conflict, choice, item, async (isUndone) => {
       if (isUndone && typed) await bringBack(conflict, typed);
-      undone();
+      undone(isUndone);
     });
     deciding.delete(conflict.id);
     if (isDecided) {
@@ -151,11 +151,11 @@ export function conflictsView(main, asked) {
     state = { ...state, wanted: null };
   }
 
-  /** Decisions were undone: their conflicts are open again, and are shown. */
-  function undone() {
-    hasDecided = false;
-    if (hasLeft) location.hash = "#/conflicts";
-    else refresh();
+  /** After an undo the conflicts are open again, and are shown. After none the view on screen stays. */
+  function undone(isUndone) {
+    if (isUndone) hasDecided = false;
+    if (!hasLeft) refresh();
+    else if (isUndone) location.hash = "#/conflicts";
   }
 
   const choose = (choice) => () => (card ? card.choose(choice) : false);
