@@ -144,6 +144,9 @@ export const words = {
   nextTry: (text) => `next try ${distance(text)}`,
   tablesFail: (names) =>
     names.length === 1 ? `The backend fails for ${names[0]}` : `The backend fails for ${names.length} tables`,
+  tablesPaused: (names) =>
+    names.length === 1 ? `${names[0]} is paused` : `${number(names.length)} tables are paused`,
+  resume: "Resume",
   unsentChanges: (count) => plural(count, "1 unsent change", "# unsent changes"),
   unsentInAll: (count) => `${number(count)} unsent in all`,
   needDecision: (count) => plural(count, "1 change needs a decision", "# changes need a decision"),
