@@ -277,6 +277,8 @@ export const words = {
   // Whose rows.
   whose: "Whose rows are shown",
   withoutSignIn: "without a sign-in",
+  readOnly: "Read only",
+  readOnlyMeans: "This browser was signed in to look: it changes nothing.",
   onlyLooking:
     "These rows belong to a sign-in: here they can be looked at; its app changes them. " +
     "The queue and conflicts can be worked on.",
