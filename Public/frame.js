@@ -36,8 +36,8 @@ export function drawTools() {
   };
   document.addEventListener("understudy-theme", drawTheme);
   drawTheme();
-  fill(byId("tools"), isReadOnly && h("span", { class: "quiet-text", title: words.readOnlyMeans }, words.readOnly),
-    h("span", { id: "whose" }), theme,
+  const mark = h("span", { class: "quiet-text", title: words.readOnlyMeans }, words.readOnly);
+  fill(byId("tools"), isReadOnly && mark, h("span", { id: "whose" }), theme,
     button({ class: "quiet", "aria-label": words.keys, title: words.keys, onclick: showKeys }, "?"));
 }
 

@@ -181,7 +181,8 @@ struct Guard: Sendable {
             return nil
         }
         return Refusal(
-            .readOnly, "This sign-in may only look: `understudy open` makes a link that may change.")
+            .readOnly, "This sign-in may only look: `understudy open` makes a link that may change."
+        )
     }
 
     private func contentTypeRefusal(_ request: Request, _ space: Space) -> Refusal? {
