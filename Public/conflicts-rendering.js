@@ -2,6 +2,7 @@
 
 import { addressOf, alikeOnes, choicesFor } from "./conflicts-state.js";
 import { button, fill, h, note, refill } from "./dom.js";
+import { downloads } from "./download.js";
 import { draft, draftOf } from "./drafts.js";
 import { oneLine } from "./formats.js";
 import { leftText, unsavedLine, unsavedMark } from "./unsaved.js";
@@ -15,6 +16,7 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
   const page = h("section", { class: "page wide" });
   const place = h("span", { class: "position count" });
   const bar = h("div", { class: "bar" });
+  const files = downloads((format) => `/conflicts?format=${format}`);
   const many = h("div", {}); // The choices that decide many at once.
   const list = h("nav", { class: "conflict-list card", "aria-label": said.conflictList });
   let conflicts = h("div", {});
@@ -42,7 +44,7 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
     const alike = alikeOnes(state, conflict);
     const isAll = state.list.length >= state.total;
     const hasOthers = state.list.length > 1;
-    refill(bar, place, hasOthers && stepButtons(step));
+    refill(bar, place, files, hasOthers && stepButtons(step));
     refill(list, listOf(state));
     if (!hasOthers) list.remove();
     else if (list.parentNode !== conflicts) conflicts.prepend(list);

@@ -11,16 +11,18 @@ struct Conflicts: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     /// `conflicts list`.
-    struct List: ListCommand {
+    struct List: ListCommand, WholeListCommand {
         static let configuration = CommandConfiguration(
             abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
         static let nothing = "No conflicts."
         static let hintsAtUsers = true
 
         @OptionGroup var page: PageOptions
+        @OptionGroup var whole: WholeListOptions
         @OptionGroup var options: ClientOptions
 
         var path: String { "/conflicts" }
+        var selected: [(String, String?)] { [] }
         var query: [(String, String?)] { page.query }
 
         func lines(of conflict: Answers.ConflictDetail) -> [String] {

@@ -10,7 +10,8 @@ struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
         subcommands: [
-            TablesList.self, TablesSet.self, TablesSetAside.self, TablesRemove.self,
+            TablesList.self, TablesRows.self, TablesSet.self, TablesSetAside.self,
+            TablesRemove.self,
             TablesForget.self,
         ],
         defaultSubcommand: TablesList.self)
