@@ -65,7 +65,7 @@ export function parseJSON(text) {
 const keepsText = (value, source) =>
   String(value) === source || (Number.isSafeInteger(value) && !/[.eE]/.test(source));
 
-async function request(method, path, headers, body) {
+async function request(method, path, headers, body, readFile = /** @type {any} */ (null)) {
   const hasBody = body !== undefined;
   let answer;
   let text;
@@ -77,6 +77,7 @@ async function request(method, path, headers, body) {
       headers: hasBody ? { ...headers, "Content-Type": "application/json" } : headers,
       body: hasBody ? JSON.stringify(body) : undefined,
     });
+    if (readFile && answer.ok) return await readFile(answer);
     text = await answer.text();
   } catch {
     await untilReleased();
@@ -116,6 +117,13 @@ export const operator = /** @type {OperatorAPI} */ (/** @type {any} */ ({
   patch: (path, body) => callOperator("PATCH", path, body),
   remove: (path) => callOperator("DELETE", path),
 }));
+
+/** A whole list as a file with its name. A link could not send the session. */
+export const download = (path) => request("GET", operatorPath(path), sessionHeader(), undefined,
+  async (answer) => ({
+    name: /filename="(.+)"/.exec(answer.headers.get("Content-Disposition"))?.[1],
+    blob: await answer.blob(),
+  }));
 
 /** Sends the decisions that are held back for an undo. It works also while the page is left. */
 export const sendDecisions = () => fetch(operatorPath("/conflicts/send"), {

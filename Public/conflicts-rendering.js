@@ -1,7 +1,9 @@
 // Draws the conflicts view: the filter, the place in the list, the card, and the choices that decide many.
 
-import { addressOf, alikeOnes, choicesFor, isFiltered } from "./conflicts-state.js";
-import { button, column, fill, h, note, options, refill } from "./dom.js";
+import { query } from "./api.js";
+import { addressOf, alikeOnes, choicesFor, isFiltered, selectionOf } from "./conflicts-state.js";
+import { button, column, drawChoice, fill, h, note, refill } from "./dom.js";
+import { downloads } from "./download.js";
 import { draft, draftOf } from "./drafts.js";
 import { oneLine } from "./formats.js";
 import { leftText, unsavedLine, unsavedMark } from "./unsaved.js";
@@ -17,6 +19,8 @@ export function conflictsPage(main, { step, go, pick, decideAlike, decidePicked,
   const page = h("div", { class: "page-part" });
   const place = h("span", { class: "position count" });
   const bar = h("div", { class: "bar" });
+  let parameters = {}; // What the operator API is asked for.
+  const files = downloads((format) => `/conflicts${query({ ...parameters, format })}`);
   const many = h("div", {}); // The choices that decide many at once.
   const list = h("nav", { class: "conflict-list card", "aria-label": said.conflictList });
   let conflicts = h("div", {});
@@ -38,6 +42,7 @@ export function conflictsPage(main, { step, go, pick, decideAlike, decidePicked,
   function drawList(state) {
     drawPlace(state);
     filter.draw(state);
+    parameters = selectionOf(state.filter);
     const now = JSON.stringify([state.total, state.index, state.filter, [...state.picked],
       state.list.map((one) => [one.id, one.title])]);
     if (now === listed) return;
@@ -47,7 +52,7 @@ export function conflictsPage(main, { step, go, pick, decideAlike, decidePicked,
     const isAll = state.list.length >= state.total;
     const hasOthers = state.list.length > 1;
     const { size: some } = state.picked;
-    refill(bar, place,
+    refill(bar, place, files,
       some > 0 && h("strong", {}, queueWords.picked(some)),
       some > 0 && choiceButtons(manyChoices, decidePicked),
       hasOthers && stepButtons(step));
@@ -93,12 +98,9 @@ function filterBar(go) {
     h("label", { class: "wide" }, `${words.search} `, search), further);
 
   /** A choice has what the conflicts on screen have, and what is chosen. */
-  function drawChoice(name, chosen, found) {
-    const select = choices[name];
-    if (document.activeElement === select) return;
-    const values = [...new Set([...found, chosen])].filter(Boolean).sort();
-    refill(select, options([["", queueWords.any], ...values.map((one) => [one, words.actor[one] ?? one])]));
-    select.value = chosen;
+  function draw(name, chosen, found) {
+    const values = [...new Set(found)].sort().map((one) => [one, words.actor[one] ?? one]);
+    drawChoice(choices[name], [["", queueWords.any], ...values], chosen);
   }
 
   return {
@@ -109,11 +111,10 @@ function filterBar(go) {
       element.hidden = !isFiltered(state) && state.total < 2;
       if (filter.table || filter.column || filter.actor || filter.age) further.open = true;
       if (document.activeElement !== search) search.value = filter.q;
-      drawChoice("table", filter.table, list.map((one) => one.table));
-      drawChoice("column", filter.column, list.flatMap((one) => one.fields.map(({ name }) => name)));
-      drawChoice("actor", filter.actor, list.map((one) => one.mineClient ?? one.mineActor));
-      refill(choices.age, options(Object.entries(queueWords.ageLeast)));
-      choices.age.value = filter.age;
+      draw("table", filter.table, list.map((one) => one.table));
+      draw("column", filter.column, list.flatMap((one) => one.fields.map(({ name }) => name)));
+      draw("actor", filter.actor, list.map((one) => one.mineClient ?? one.mineActor));
+      drawChoice(choices.age, Object.entries(queueWords.ageLeast), filter.age);
     },
   };
 }

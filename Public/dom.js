@@ -82,6 +82,17 @@ export const linesOf = (text, lettersOfLine) =>
 /** The choices of a `select`: pairs of value and label. */
 export const options = (pairs) => pairs.map(([value, label]) => h("option", { value }, label));
 
+/** Draws the choices of a select, unless a person uses it. A chosen value that is gone stays a choice. */
+export function drawChoice(select, pairs, chosen) {
+  if (document.activeElement !== select) fill(select, options(pairs));
+  setChoice(select, chosen);
+}
+
+export function setChoice(select, value) {
+  if (![...select.options].some((one) => one.value === value)) select.append(...options([[value, value]]));
+  select.value = value;
+}
+
 /** Texts with dots between them; empty ones are left out. */
 export const joined = (...texts) => texts.filter(Boolean).join(" · ");
 

@@ -1,12 +1,16 @@
 // The changes of the history: sent, received, merged, decided, by whom; with undo where an entry can be
-// undone, and a search. The state is in history-state.js.
+// undone, and filters by time, kind, actor, table and text. The state is in history-state.js.
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { button, facts, fill, h, joined, keepFocus, keyed, onFirstClick, refill } from "./dom.js";
+import {
+  button, drawChoice, facts, fill, form, h, joined, keepFocus, keyed, onFirstClick, refill,
+} from "./dom.js";
+import { downloads } from "./download.js";
 import { time } from "./formats.js";
 import {
-  begin, changedFields, sinceLastLook, titleOf, withLatest, withMore, withSearch, withUndone,
+  addressOf, begin, changedFields, filterOf, isFiltered, selectionOf, sinceLastLook, titleOf, withFilter,
+  withLatest, withMore, withRefusal, withUndone,
 } from "./history-state.js";
 import { attempt, mayUndo, toast } from "./messages.js";
 import { words } from "./words.js";
@@ -16,34 +20,51 @@ const pageSize = 100;
 const seenKey = "understudy-history-seen";
 
 /** @type {HistoryPart} */
-export function changesPart(place, asked) {
-  let state = begin(Number(localStorage.getItem(seenKey)), asked.parameters.get("q") ?? "");
-  const page = changesPage(place, { more: () => attempt(loadMore), undo, search });
-
-  const path = (after) => /** @type {const} */ (`/history${query({ q: state.q, limit: pageSize, after })}`);
+export function changesPart(place, asked, { status }) {
+  let state = begin(Number(localStorage.getItem(seenKey)), filterOf(asked));
+  /** @type {string[]} */
+  let clients = []; // The names of those that have an address of their own.
+  const path = (part) => /** @type {const} */ (`/history${query({ ...selectionOf(state.filter), ...part })}`);
+  const page = changesPage(place, {
+    more: () => attempt(loadMore), undo, go, pathOf: (format) => path({ format }),
+  });
 
   async function load() {
-    const { q } = state;
-    const latest = await operator.get(path(null));
-    if (q !== state.q) return; // Another text is searched for meanwhile.
-    state = withLatest(state, latest);
+    const { filter } = state;
+    const latest = await operator.get(path({ limit: pageSize })).catch((problem) => {
+      if (problem.status !== 400) throw problem;
+      return problem;
+    });
+    if (filter !== state.filter) return; // Another one was chosen meanwhile.
+    state = latest instanceof Error ? withRefusal(state, latest.message) : withLatest(state, latest);
     page.draw(state);
   }
 
   async function loadMore() {
-    const { q, next } = state;
-    const earlier = await operator.get(path(next));
-    // Another text is searched for meanwhile, or a second click asked for the same page.
-    if (q !== state.q || next !== state.next) return;
+    const { filter, next } = state;
+    const earlier = await operator.get(path({ limit: pageSize, after: next }));
+    // Another filter was chosen meanwhile, or a second click asked for the same page.
+    if (filter !== state.filter || next !== state.next) return;
     state = withMore(state, earlier);
     page.draw(state);
   }
 
-  function search(q) {
-    state = withSearch(state, q);
-    history.replaceState(null, "", `#/history${query({ q })}`);
+  /** Each choice is a step that Back undoes; a letter of a search is none. */
+  function go(change) {
+    const address = addressOf({ ...state.filter, ...change });
+    if (address === addressOf(state.filter)) return;
+    if ("q" in change) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    show({ ...state.filter, ...change });
+  }
+
+  function show(filter) {
+    state = withFilter(state, filter);
+    drawFilter();
     refresh();
   }
+
+  const drawFilter = () => page.drawFilter(state.filter, status()?.tables ?? [], clients);
 
   async function undo(entry) {
     const path = /** @type {const} */ (`/history/${encodeURIComponent(entry.id)}/undo`);
@@ -62,16 +83,17 @@ export function changesPart(place, asked) {
   const refresh = coalesce(() => attempt(load), 120);
   const remember = () => localStorage.setItem(seenKey, String(state.newest));
   addEventListener("pagehide", remember);
-  page.drawSearch(state.q);
+  drawFilter();
+  attempt(async () => {
+    clients = (await operator.get("/access")).items.map(({ name }) => name);
+    drawFilter();
+  });
   refresh();
   return {
     refresh,
     navigate(next) {
-      const q = next.parameters.get("q") ?? "";
-      if (q === state.q) return;
-      page.drawSearch(q);
-      state = withSearch(state, q);
-      refresh();
+      const filter = filterOf(next);
+      if (addressOf(filter) !== addressOf(state.filter)) show(filter);
     },
     onEvent(kind) {
       if (kind !== "status") refresh();
@@ -84,38 +106,78 @@ export function changesPart(place, asked) {
 }
 
 /** Builds the part in `place`. Gives a function for each part of it that draws it from what is known. */
-function changesPage(place, { more, undo, search }) {
-  const field = h("input", {
+function changesPage(place, { more, undo, go, pathOf }) {
+  const search = h("input", {
     type: "search", "aria-label": runWords.search, placeholder: runWords.searchHint,
-    oninput: () => search(field.value.trim()),
+    oninput: () => go({ q: search.value.trim() }),
   });
+  const applyWhen = () => go({ when: when.value.trim() });
+  const when = h("input", {
+    type: "search", placeholder: runWords.whenHint, list: "whens", "aria-describedby": "when-error",
+    onchange: applyWhen,
+  });
+  const date = h("input", {
+    type: "date", "aria-label": runWords.day, onchange: () => go({ when: date.value }),
+  });
+  const choice = (name, label) => {
+    const select = h("select", { onchange: () => go({ [name]: select.value }) });
+    return { select, label: h("label", {}, `${label} `, select) };
+  };
+  const [kind, by, table] =
+    [choice("kind", runWords.what), choice("by", runWords.by), choice("table", words.table)];
+  const refusal = h("p", { id: "when-error", class: "attention", hidden: true });
   const count = h("span", { class: "count", role: "status" });
+  const found = h("div", { class: "bar tight" }, downloads(pathOf), count);
   const away = h("p", { class: "card away", hidden: true });
   const list = h("ol", { class: "history" });
   const empty = h("p", { class: "empty", hidden: true });
   const moreButton = button({ hidden: true, onclick: more }, words.more);
-  fill(place, h("div", { class: "bar tight" }, field, count), away, list, empty, moreButton);
+  fill(place,
+    h("div", { class: "bar filters look-back" },
+      search,
+      form({ class: "when" }, applyWhen,
+        h("label", {}, `${runWords.when} `, when),
+        h("datalist", { id: "whens" }, runWords.whens.map((value) => h("option", { value }))),
+        date),
+      kind.label, by.label, table.label),
+    refusal,
+    found, away, list, empty, moreButton);
+
+  /** @param {HistoryFilter} filter */
+  function drawFilter(filter, tables, clients) {
+    for (const [field, value] of /** @type {const} */ ([[search, filter.q], [when, filter.when]]))
+      if (document.activeElement !== field) field.value = value;
+    date.value = /^\d{4}-\d\d-\d\d$/.test(filter.when) ? filter.when : "";
+    const all = ["", runWords.all];
+    const named = clients.map((name) => [`client:${name}`, name]);
+    drawChoice(kind.select, [all, ...Object.entries(words.historyKind)], filter.kind);
+    drawChoice(by.select, [all, ...Object.entries(words.actor), ...named], filter.by);
+    drawChoice(table.select, [all, ...tables.map(({ name }) => [name, name])], filter.table);
+  }
 
   function draw(state) {
-    keepFocus(list, field, () =>
+    refusal.hidden = !state.refusal;
+    found.hidden = !refusal.hidden;
+    refill(refusal, state.refusal.charAt(0).toUpperCase() + state.refusal.slice(1));
+    keepFocus(list, state.refusal ? when : search, () =>
       keyed(list, state.entries, (entry) => entry.id, (first) => entryRow(first, state.seen, undo)));
-    empty.hidden = state.entries.length > 0;
-    refill(empty, state.q ? words.nothingMatches : words.noHistory);
-    refill(count, runWords.found(state.total));
+    empty.hidden = state.entries.length > 0 || state.refusal !== "";
+    refill(empty, isFiltered(state.filter) ? words.nothingMatches : words.noHistory);
+    refill(count, !state.refusal && runWords.found(state.total, state.period));
     moreButton.hidden = !state.next;
     drawAway(state);
   }
 
   function drawAway(state) {
     const { counts, isAll } = sinceLastLook(state);
-    away.hidden = state.seen === 0 || counts.length === 0 || state.q !== "";
+    away.hidden = state.seen === 0 || counts.length === 0 || isFiltered(state.filter);
     const count = ([kind, many]) => words.awayCount(words.historyKind[kind] ?? kind, many);
     refill(away,
       h("strong", {}, isAll ? words.whileAway : words.whileAwayMost(state.entries.length)), " ",
       counts.map(count).join(", "));
   }
 
-  return { draw, drawSearch: (q) => (field.value = q) };
+  return { draw, drawFilter };
 }
 
 /** @param {HistoryEntry} first */

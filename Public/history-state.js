@@ -1,31 +1,64 @@
 // What the history view knows. Each function takes values and gives new ones.
 
+import { query } from "./api.js";
 import { readable } from "./diff.js";
-import { shortened } from "./formats.js";
+import { day, shortened, time } from "./formats.js";
+import { overviewWords, runWords } from "./words-overview.js";
 
 const titleMost = 80;
+const names = ["q", "when", "kind", "by", "table"];
 
 /**
- * `seen` is the latest entry at the last look at this view, `q` the text that is searched for.
+ * What an address asks for.
+ * @returns {HistoryFilter}
+ */
+export const filterOf = (route) =>
+  /** @type {any} */ (Object.fromEntries(names.map((name) => [name, route.parameters.get(name) ?? ""])));
+
+export const addressOf = (filter) => `#/history${query(filter)}`;
+
+/** The filter as the operator API names it. Days are those of the place where the person is. */
+export const selectionOf = (filter) =>
+  ({ ...filter, zone: filter.when && Intl.DateTimeFormat().resolvedOptions().timeZone });
+
+export const isFiltered = (filter) => query(filter) !== "";
+
+/**
+ * `seen` is the latest entry at the last look at this view.
  * @returns {HistoryState}
  */
-export const begin = (seen, q) => ({ entries: [], next: null, total: 0, seen, newest: seen, q });
+export const begin = (seen, filter) =>
+  ({ entries: [], next: null, total: 0, seen, newest: seen, filter, period: "", refusal: "" });
 
-/** Another text is searched for. */
-export const withSearch = (state, q) => ({ ...state, q, entries: [], next: null });
+/** Another filter begins at the latest entry. */
+export const withFilter = (state, filter) => ({ ...state, filter, entries: [], next: null });
+
+/** The words of the filter are not understood, for this reason. */
+export const withRefusal = (state, refusal) =>
+  ({ ...state, refusal, entries: [], next: null, total: 0, period: "" });
 
 /**
- * Lays the latest page over the entries. Where the two do not meet, the list starts again with the page.
+ * Lays the latest page over the entries. Where the page does not reach back to them, the list starts again
+ * with it.
  * @param {HistoryState} state
- * @param {HistoryEntryPage} page
+ * @param {HistoryPage} page
  */
-export function withLatest(state, { items, next, total }) {
+export function withLatest(state, { items, next, total, from, to }) {
   const newest = Math.max(state.newest, ...items.map((entry) => entry.id));
-  const doMeet = state.entries.length > 0 && items.some((entry) => entry.id === state.entries[0].id);
-  if (!doMeet) return { ...state, newest, entries: items, next, total };
-  const oldest = items[items.length - 1].id;
-  const earlier = state.entries.filter((entry) => entry.id < oldest);
-  return { ...state, newest, total, entries: [...items, ...earlier] };
+  const now = { ...state, newest, total, period: periodOf(from, to), refusal: "" };
+  const last = state.entries.findIndex(({ id }) => id === items.at(-1)?.id);
+  const earlier = last < 0 ? [] : state.entries.slice(last + 1);
+  return { ...now, entries: [...items, ...earlier], next: earlier.length ? state.next : next };
+}
+
+const isMidnight = (at) => at.toTimeString().startsWith("00:00:00");
+
+/** What the words of a person were taken for: days where it is whole days, else times. */
+function periodOf(from, to) {
+  const first = from && (isMidnight(new Date(from)) ? day(from) : time(from));
+  const last = to && (isMidnight(new Date(to)) ? day(Date.parse(to) - 1) : time(to));
+  if (first && last) return first === last ? first : overviewWords.span(first, last);
+  return first ? runWords.since(first) : last ? runWords.until(last) : "";
 }
 
 export const withMore = (state, { items, next }) =>

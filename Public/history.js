@@ -12,7 +12,7 @@ const addresses = { changes: "#/history", runs: "#/history/runs" };
 const nameOf = (route) => (route.rest[0] === "runs" ? "runs" : "changes");
 
 /** @type {ViewMaker} */
-export function historyView(main, asked) {
+export function historyView(main, asked, header) {
   const place = h("div", {});
   const links = h("nav", { class: "parts", "aria-label": runWords.which },
     Object.entries(addresses).map(([name, href]) => h("a", { href, "data-part": name },
@@ -33,7 +33,7 @@ export function historyView(main, asked) {
       else link.removeAttribute("aria-current");
     }
     fill(place);
-    part = parts[name](place, route);
+    part = parts[name](place, route, header);
   }
 
   return {

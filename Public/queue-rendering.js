@@ -3,7 +3,10 @@
 
 import { decisionStates } from "./connection-state.js";
 import { addressOf as conflictsOf } from "./conflicts-state.js";
-import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
+import {
+  button, column, drawChoice, fill, find, findAll, h, options, refill, setChoice,
+} from "./dom.js";
+import { downloads } from "./download.js";
 import { draft, draftOf } from "./drafts.js";
 import { number } from "./formats.js";
 import { causesTable } from "./queue-causes.js";
@@ -13,7 +16,7 @@ import { queueWords as said } from "./words-queue.js";
 import { views, words } from "./words.js";
 
 /** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
-export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
+export function queuePage(main, { go, pictures, actOnCause, showAllCauses, pathOf }) {
   const states = h("nav", { class: "states", "aria-label": said.state });
   const choice = (name, pairs) => {
     const select = h("select", { id: `queue-${name}`, onchange: () => go({ [name]: select.value }) },
@@ -41,6 +44,7 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
   const chip = h("p", { class: "chip", hidden: true });
   const causes = causesTable({ act: actOnCause, showAll: showAllCauses });
   const bulk = h("div", { class: "bar bulk", role: "group", "aria-label": said.bulk });
+  const files = downloads(pathOf);
   const list = h("div", { class: "operations" });
   const empty = h("p", { class: "empty", hidden: true });
   const ledger = h("p", { class: "quiet-text ledger" });
@@ -91,9 +95,11 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
 
   /** Draws the choices of tables and statuses. */
   function drawChoices(tables, groups, filter) {
-    drawChoice(choices.table, [["", said.allTables]], tables.map(({ name }) => name), filter.table);
+    const names = tables.map(({ name }) => [name, name]);
+    drawChoice(choices.table, [["", said.allTables], ...names], filter.table);
     const codes = [...new Set(groups.map(({ status }) => status))].filter(Boolean).sort();
-    drawChoice(choices.status, [["", said.any], ["none", said.noAnswer]], codes.map(String), filter.status);
+    drawChoice(choices.status,
+      [["", said.any], ["none", said.noAnswer], ...codes.map((code) => [code, code])], filter.status);
   }
 
   /** What can be done about the picked operations, or about all that match where none is picked. */
@@ -114,7 +120,8 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
           some ? said.retryPicked(some) : said.retryAll(total)),
         button({ "data-key": "discard", onclick: discard },
           some ? said.discardPicked(some) : said.discardAll(total)),
-        button({ "data-key": "print", onclick: print }, said.print)));
+        button({ "data-key": "print", onclick: print }, said.print)),
+      some === 0 && files);
   }
 
   /** What stands in place of the list where it is empty, and the counts around it. */
@@ -163,16 +170,4 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
       findAll(list, "[data-row]").find((row) => row.dataset.id === id), "[data-open]")?.focus(),
     focusBulk: () => find(bulk, "button")?.focus(),
   };
-}
-
-/** Draws the choices of a select, unless a person uses it. A chosen value that is gone stays a choice. */
-function drawChoice(select, first, values, chosen) {
-  if (document.activeElement === select) return;
-  fill(select, options([...first, ...values.map((value) => [value, value])]));
-  setChoice(select, chosen);
-}
-
-function setChoice(select, value) {
-  if (![...select.options].some((one) => one.value === value)) select.append(...options([[value, value]]));
-  select.value = value;
 }

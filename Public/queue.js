@@ -42,6 +42,7 @@ export function queueView(main, asked, { status, sync, retried }) {
   const page = queuePage(main, {
     go,
     pictures: pictures.element,
+    pathOf: (format) => pathOf({ format }),
     actOnCause: (action, group) => work(action, ofCause(state.filter, group)),
     showAllCauses(isAll) {
       isAllCauses = isAll;
@@ -71,9 +72,13 @@ export function queueView(main, asked, { status, sync, retried }) {
 
   /** A window of the list. */
   function operationsAt(skip, limit) {
+    return operator.get(pathOf({ skip: skip || "", limit }));
+  }
+
+  /** The path of what of the list `part` names. */
+  function pathOf(part) {
     const { sort } = state.filter;
-    return operator.get(
-      "/operations" + query({ ...selectionOf(state.filter), sort, skip: skip || "", limit }));
+    return /** @type {const} */ (`/operations${query({ ...selectionOf(state.filter), sort, ...part })}`);
   }
 
   /** Each state, cause and operation is a step that Back undoes; a letter of a search is none. */

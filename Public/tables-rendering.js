@@ -3,12 +3,13 @@
 
 import { canWrite } from "./api.js";
 import { button, fill, find, form, h, keepFocus, options, refill } from "./dom.js";
+import { downloads } from "./download.js";
 import { draft } from "./drafts.js";
 import { number } from "./formats.js";
 import { columnPicker, shownColumns } from "./tables-columns.js";
 import { tableGrid } from "./tables-grid.js";
 import { apiPreview } from "./tables-head.js";
-import { addressOf, columnsOf } from "./tables-state.js";
+import { addressOf, columnsOf, pathOf, selectionOf } from "./tables-state.js";
 import { leftText, unsavedLine, unsavedMark } from "./unsaved.js";
 import { tableWords as said } from "./words-tables.js";
 import { views, words } from "./words.js";
@@ -39,6 +40,7 @@ export function tablesPage(main, { go, open, turn, add }) {
   const filter = form({ class: "table-filter", role: "search" }, () => go({ filter: search.value }),
     search, h("button", {}, words.applyFilter));
   const bar = h("div", { class: "table-bar" }, sidebar.select, filter, columns.element,
+    downloads((format) => latest && pathOf(latest[0], { ...selectionOf(latest[0]), format })),
     canWrite && newButton, pull);
   const body = h("div", { hidden: true }, bar,
     notices, unsaved, refusal,

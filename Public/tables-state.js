@@ -31,10 +31,15 @@ export function addressOf(question) {
 export const isOData = (text) =>
   /\s(eq|gt|ge|lt)(\s|$)|\s(ne|le)\s+(['\d-]|true|false|null|date|guid)|\sin\s*\(|[a-z]\(/i.test(text);
 
-export const parametersOf = ({ filter, orderby, deleted }, skip) => ({
+/** What selects the rows, as the operator API names it. */
+export const selectionOf = ({ filter, orderby, deleted }) => ({
   ...(isOData(filter) ? { filter } : { q: filter }),
-  orderby, includeDeleted: deleted === "yes" ? "true" : "", skip, top: pageSize,
+  orderby, includeDeleted: deleted === "yes" ? "true" : "",
 });
+
+/** The path of the rows of a table. */
+export const pathOf = ({ table }, parameters) =>
+  /** @type {const} */ (`/tables/${encodeURIComponent(table)}/items${query(parameters)}`);
 
 /** The table to show where the address names none. */
 export const firstTable = (tables) => (tables.find((table) => table.items > 0) ?? tables[0])?.name ?? "";

@@ -2,7 +2,7 @@
 // The state is in tables-state.js, what is drawn in tables-rendering.js, tables-head.js and tables-grid.js,
 // the card of a row in tables-side.js, what a click does in tables-actions.js.
 
-import { operator, query } from "./api.js";
+import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { find } from "./dom.js";
 import { currentRow } from "./keys.js";
@@ -12,7 +12,9 @@ import { purge } from "./tables-actions.js";
 import { drawHead } from "./tables-head.js";
 import { tablesPage } from "./tables-rendering.js";
 import { tableSide } from "./tables-side.js";
-import { addressOf, concerns, firstTable, parametersOf, questionOf } from "./tables-state.js";
+import {
+  addressOf, concerns, firstTable, pageSize, pathOf, questionOf, selectionOf,
+} from "./tables-state.js";
 
 /** @type {ViewMaker} */
 export function tablesView(main, asked, header) {
@@ -59,8 +61,7 @@ export function tablesView(main, asked, header) {
 
   /** Reads the rows and shows them, unless something else was asked for meanwhile. */
   async function loadRows(asked, from) {
-    const path = /** @type {const} */ (
-      `/tables/${encodeURIComponent(asked.table)}/items${query(parametersOf(asked, from))}`);
+    const path = pathOf(asked, { ...selectionOf(asked), skip: from, top: pageSize });
     const isOld = () => asked !== question || from !== skip;
     try {
       const answer = await operator.get(path);

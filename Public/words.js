@@ -216,6 +216,8 @@ export const words = {
   nothingToUndo: "There is nothing to undo.",
   deletedSide: "deleted",
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
+  download: (format) => `Download all as ${format}`,
+  downloadAs: { csv: "CSV", jsonl: "JSON Lines" },
   nothingMatches: "Nothing matches this filter.",
   reason: "Reason",
   search: "Search",

@@ -99,6 +99,12 @@ package enum Limits {
     static let readinessMilliseconds: Int64 = 1000
     /// Event streams open at once.
     static let eventStreams = 32
+    /// Whole lists that are written at once.
+    static let exportsAtOnce = 4
+    /// Elements of such a list that are read at once.
+    static let exportedElements = StoreLimits.operatorPage
+    /// Bytes of such a list that are handed over at once.
+    static let exportedPieceBytes = 1 << 16
     /// Seconds that `Retry-After` says while a list waits for a table's first pull. The operator's list of
     /// rows waits as long for that pull.
     static let firstPullSeconds = 5

@@ -111,7 +111,7 @@ def test_enter_leaves_a_search_for_the_list_and_escape_leaves_it_too(start, dash
     expect(rows).to_have_count(3)
     keys = page.page.keyboard
     keys.press("/")
-    search = page.page.locator("main input[type=search]:visible")
+    search = page.page.locator("main input[type=search]:visible").first
     expect(search).to_be_focused()
     wanted = "text eq 'row 2'" if view.startswith("tables") else "row 2"
     keys.type(wanted)

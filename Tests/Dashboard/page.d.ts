@@ -140,19 +140,30 @@ interface ConflictCard {
 }
 
 /** One of the parts of the history: its changes, or the runs (history.js). */
-type HistoryPart = (place: HTMLElement, asked: Route) => {
+type HistoryPart = (place: HTMLElement, asked: Route, header: Connection) => {
   refresh(): void;
   navigate(route: Route): void;
   onEvent(kind: string): void;
   onLeave?(): void;
 };
 
-/** What the history view knows (history-state.js). */
+/** What the address of the history asks for (history-state.js). */
+interface HistoryFilter {
+  q: string;
+  when: string;
+  kind: string;
+  by: string;
+  table: string;
+}
+
+/** What the history view knows: `period` is what the words of the filter were taken for (history-state.js). */
 interface HistoryState {
   entries: HistoryEntry[];
   next: string | null;
   total: number;
-  q: string;
+  filter: HistoryFilter;
+  period: string;
+  refusal: string;
   seen: number;
   newest: number;
 }

@@ -25,7 +25,7 @@ COMMAND_OF = {
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
     "buildIndex": "indexes add", "dropIndex": "indexes drop",
-    "changeTable": "tables set", "tableItems": "export", "pullTable": "pull",
+    "changeTable": "tables set", "tableItems": "tables rows", "pullTable": "pull",
     "purgeTable": "purge", "operations": "queue list", "operationGroups": "queue groups",
     "retryOperations": "queue retry", "discardOperations": "queue discard",
     "operation": "queue show", "editOperation": "queue edit", "retryOperation": "queue retry",

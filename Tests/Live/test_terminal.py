@@ -3,50 +3,13 @@
 import json
 import os
 import pty
-import select
 import subprocess
-import time
 import unicodedata
 
 import pytest
 import requests
 from hostile import HTTPBackend, honest
-
-
-class Terminal:
-    """Runs a command with a terminal as its input and standard error; its output is kept apart."""
-
-    def __init__(self, person, *arguments, **environment):
-        self.end, near = pty.openpty()
-        options = person._options({"TERM": "xterm", **environment})
-        options["stdin"] = near
-        self.process = subprocess.Popen(
-            [person.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=near, **options
-        )
-        os.close(near)
-        self.said = ""
-
-    def read(self, until=None, seconds=20):
-        """Reads until a text appears or the command ends."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and (until is None or until not in self.said):
-            if select.select([self.end], [], [], 0.1)[0]:
-                try:
-                    self.said += os.read(self.end, 4096).decode()
-                except OSError:
-                    break
-            elif self.process.poll() is not None:
-                break
-        return self.said
-
-    def type(self, text):
-        os.write(self.end, text.encode())
-
-    def finish(self):
-        output = self.process.stdout.read().decode()
-        self.read()
-        os.close(self.end)
-        return self.process.wait(20), output
+from terminals import Terminal
 
 
 def test_long_work_shows_a_progress_bar_only_on_a_terminal(world):

@@ -76,18 +76,39 @@ extension ThisProcess {
     /// Writes JSON to standard output, without characters that control a terminal.
     package static func print(json text: String) { writeOutput("\(VisibleText.json(text))\n") }
 
+    /// Writes lines of JSON to standard output, without characters that control a terminal.
+    package static func print(jsonLines bytes: [UInt8]) {
+        writeOutput(VisibleText.json(String(decoding: bytes, as: UTF8.self)))
+    }
+
+    /// Writes lines of comma-separated values to standard output: as they are, but to a terminal escaped as
+    /// ``VisibleText``, since they cannot say a character otherwise.
+    package static func print(csvLines bytes: [UInt8]) {
+        guard isatty(STDOUT_FILENO) == 1 else { return writeOutput(bytes) }
+        let carriageReturn = UInt8(ascii: "\r")
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let text = lines.map { line in
+            let isEnded = line.last == carriageReturn
+            return VisibleText.line(
+                String(decoding: isEnded ? line.dropLast() : line, as: UTF8.self))
+        }
+        writeOutput(text.joined(separator: "\n"))
+    }
+
     /// Writes text of this program, such as its help, to standard output without escapes.
     package static func print(own text: String) { writeOutput("\(text)\n") }
 
     /// Ends the process at once.
     package static func end(_ code: CInt) -> Never { exit(code) }
 
-    /// Writes all of a text to standard output. If that fails, ends the process with exit code 1, so that
+    /// Writes all of it to standard output. If that fails, ends the process with exit code 1, so that
     /// output with a gap does not look whole. A reader that is gone, such as `head`, is no failure.
-    private static func writeOutput(_ text: String) {
+    private static func writeOutput(_ text: String) { writeOutput(Array(text.utf8)) }
+
+    private static func writeOutput(_ bytes: [UInt8]) {
         let output = OpenDescriptor(number: STDOUT_FILENO, name: "standard output")
         do {
-            try output.write(Array(text.utf8))
+            try output.write(bytes)
         } catch {
             if error.code == EPIPE { return }
             say("understudy: \(error)")

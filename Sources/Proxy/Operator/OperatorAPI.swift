@@ -13,6 +13,8 @@ struct OperatorAPI: Sendable {
     let refusedWrites: RefusedWrites
     /// The clients' requests to `/tables`.
     let clientRequests = ClientRequestTimes()
+    /// The whole lists that are being written.
+    let exports = Permits(Limits.exportsAtOnce)
     /// The data folder, whose disk the metrics measure and whose files the support bundle lists.
     let folder: DataFolder
     /// The rules of the guard, and the addresses that this program listens on.

@@ -67,7 +67,7 @@ struct OperatorCall: Sendable {
         throw .invalid(Self.noCursor, pointer: "/after")
     }
 
-    private static let noCursor = "after must be the next of the page before."
+    static let noCursor = "after must be the next of the page before."
 
     /// The address of something below `/-/api/v1/`, for the identity that the request names.
     func location(_ path: String) -> String {

@@ -8,10 +8,13 @@ extension OperatorAPI {
     func operations(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let filter = try Self.filter(call)
+        if let format = try ListFormat(call) {
+            return try await exportOperations(call, tenant, filter, format)
+        }
         let limit = try call.limit()
         let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
         let after = try call.cursor()
-        let order = call.query["sort"].flatMap(OperationOrder.init) ?? .queue
+        let order = Self.order(call)
         if order != .queue, after != nil {
             throw .invalid(
                 "after goes with the order of the queue; with another sort use skip.",
@@ -22,6 +25,23 @@ extension OperatorAPI {
                 filter, sorted: order, after: after, skip: skip, limit: limit)
         }
         return .json(Answers.Page(page) { Answers.OperationSummary($0) })
+    }
+
+    private static func order(_ call: OperatorCall) -> OperationOrder {
+        call.query["sort"].flatMap(OperationOrder.init) ?? .queue
+    }
+
+    private func exportOperations(
+        _ call: OperatorCall, _ tenant: Tenant, _ filter: OperationFilter, _ format: ListFormat
+    ) async throws(Problem) -> Response {
+        let list = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.allOperations(filter, sorted: Self.order(call))
+        }
+        return try export(
+            call, tenant, format,
+            ExportedList(
+                list, named: "operations", as: Answers.OperationSummary.self,
+                Answers.OperationSummary.init))
     }
 
     /// `GET /operations/groups`: counts the operations that have a reason, by cause.
@@ -217,7 +237,18 @@ extension OperatorAPI {
     /// `GET /conflicts`: lists the open conflicts that match.
     func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let (filter, limit, after) = (try Self.filter(call), try call.limit(), try call.cursor())
+        let filter = try Self.filter(call)
+        if let format = try ListFormat(call) {
+            let list = try await mappingErrors { () throws(StoreError) in
+                try await tenant.store.allConflicts(filter)
+            }
+            return try export(
+                call, tenant, format,
+                ExportedList(
+                    list, named: "conflicts", as: Answers.ConflictDetail.self,
+                    Answers.ConflictDetail.init))
+        }
+        let (limit, after) = (try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.conflicts(filter, after: after, limit: limit)
         }

@@ -4,7 +4,7 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-// Status, mode, settings, samples and history.
+// Status, mode, settings and samples.
 extension OperatorAPI {
     /// `GET /status`: the state of the backend, the queue, the ledger and the tables.
     func status(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -98,50 +98,6 @@ extension OperatorAPI {
             try await tenant.engine.samples(since: since, stepSeconds: step)
         }
         return .json(Answers.Page(samples.map { Answers.Sample($0) }))
-    }
-
-    /// `GET /history`: lists the history.
-    func history(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        let (limit, after) = (try call.limit(), try call.cursor())
-        let page = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.history(
-                containing: call.query["q"], after: after, limit: limit)
-        }
-        return .json(
-            Answers.Page(page) { Answers.HistoryEntry($0, identity: tenant.identity) })
-    }
-
-    /// Undoes the latest decision about each of some operations.
-    func undoDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        let ids = (call.body["operations"]?.array ?? []).compactMap(\.string)
-        let outcome = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.undoDecisions(ids, dryRun: Self.isDryRun(call))
-        }
-        return .json(Answers.UndoneDecisions(outcome, dryRun: Self.isDryRun(call)))
-    }
-
-    /// `POST /history/{id}/undo`: undoes one entry.
-    func undo(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        guard let entry = Int64(call.parameter("id")) else {
-            throw .notFound("There is no such entry in the history.")
-        }
-        let undoing = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.undo(entry, dryRun: Self.isDryRun(call))
-        }
-        guard let effect = undoing.effect, case .done(let operation) = undoing.outcome else {
-            return try actionResponse(undoing.outcome, noun: "entry in the history")
-        }
-        return .json(
-            Answers.UndoResult(
-                effect: effect, sentence: undoing.sentence, dryRun: Self.isDryRun(call),
-                operation: operation.map { .init($0) }))
-    }
-
-    private static func isDryRun(_ call: OperatorCall) -> Bool {
-        call.body["dryRun"]?.bool ?? false
     }
 }
 

@@ -8,41 +8,6 @@ public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
         purged, undone, failed
 }
 
-/// The words in which the dashboard shows an entry's kind and actor, for a search.
-enum HistoryWords {
-    private static func word(_ kind: HistoryKind) -> String {
-        switch kind {
-        case .write: "written"
-        case .resolved: "decided"
-        case .quarantined: "refused"
-        case .pulled: "received"
-        case .purged: "removed from this device"
-        case .sent, .conflict, .merged, .discarded, .retried, .edited, .undone, .failed:
-            kind.rawValue
-        }
-    }
-
-    private static let actorWords: [(Actor, String)] = [
-        (.client, "a client"), (.person, "you"), (.engine, "Understudy"),
-    ]
-
-    /// The kinds whose word contains a text.
-    static func kinds(containing text: String) -> [String] {
-        HistoryKind.allCases.filter { contains(word($0), text) }.map(\.rawValue)
-    }
-
-    /// The actors without a name of their own whose word contains a text, as they are stored.
-    static func actors(containing text: String) -> [String] {
-        actorWords.filter { contains($0.1, text) }.flatMap { actor, _ in
-            [actor.rawValue, Actor.elsewhere(actor).rawValue]
-        }
-    }
-
-    private static func contains(_ word: String, _ text: String) -> Bool {
-        word.lowercased().contains(text.lowercased())
-    }
-}
-
 /// One entry of history with the item's columns before and after.
 public struct HistoryEntry: Sendable, Hashable {
     /// The entry's number. Later entries have greater ones, but imported entries are below all others.

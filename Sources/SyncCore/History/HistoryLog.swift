@@ -58,62 +58,6 @@ struct HistoryLog {
             "SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)
     }
 
-    /// A page of history, latest first.
-    func page(before id: Int64, limit: Int) throws -> Page<HistoryEntry> {
-        let found = try transaction.all(
-            "\(Self.selectEntries) WHERE history.id < ? ORDER BY history.id DESC LIMIT ?",
-            [id, limit + 1], HistoryEntry.init)
-        return Self.page(
-            found, limit: limit,
-            total: Int(try transaction.integer("SELECT count(*) FROM history") ?? 0))
-    }
-
-    /// The same of the entries that show a text: the sentence, the item's title, id or columns before or
-    /// after, the table's name, who did it, or what happened. One scan gives both the page and the count.
-    func search(_ text: String, before id: Int64, limit: Int) throws -> Page<HistoryEntry> {
-        let pattern = LikePattern.containing(text)
-        let all: [Int64] = try transaction.column(
-            """
-            SELECT id FROM history
-            WHERE summary LIKE ?1 ESCAPE '\\' OR item_id LIKE ?1 ESCAPE '\\'
-              OR before LIKE ?1 ESCAPE '\\' OR after LIKE ?1 ESCAPE '\\'
-              OR table_id IN (SELECT id FROM tables WHERE name LIKE ?1 ESCAPE '\\')
-              OR op_id IN (SELECT op_id FROM operations WHERE title LIKE ?1 ESCAPE '\\')
-              OR kind IN (SELECT value FROM json_each(?2))
-              OR actor IN (
-                SELECT actor FROM (SELECT DISTINCT actor FROM history)
-                WHERE actor IN (SELECT value FROM json_each(?3))
-                  OR instr(actor, 'client:') > 0
-                    AND substr(actor, instr(actor, 'client:') + 7) LIKE ?1 ESCAPE '\\')
-            ORDER BY id DESC
-            """,
-            [
-                pattern, JSONList.text(HistoryWords.kinds(containing: text)),
-                JSONList.text(HistoryWords.actors(containing: text)),
-            ], keep: false)
-        let list = all.drop { $0 >= id }.prefix(limit + 1).map(String.init).joined(separator: ",")
-        let found = try transaction.all(
-            "\(Self.selectEntries) WHERE history.id IN (\(list)) ORDER BY history.id DESC",
-            keep: false, HistoryEntry.init)
-        return Self.page(found, limit: limit, total: all.count)
-    }
-
-    private static let selectEntries = """
-        SELECT \(HistoryEntry.columns) FROM history
-        LEFT JOIN tables ON tables.id = history.table_id
-        LEFT JOIN operations ON operations.op_id = history.op_id
-        """
-
-    /// One more than `limit` means that there is a next page.
-    private static func page(
-        _ found: [HistoryEntry], limit: Int, total: Int
-    ) -> Page<HistoryEntry> {
-        let items = Array(found.prefix(limit))
-        return Page(
-            items: items, next: found.count > limit ? items.last.map { Cursor.text($0.id) } : nil,
-            total: total)
-    }
-
     /// The latest decision about an operation that can be undone: the id of its entry; nil if there is
     /// none.
     func decision(about id: OperationID) throws -> Int64? {

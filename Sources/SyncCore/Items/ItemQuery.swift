@@ -16,9 +16,10 @@ struct ItemQuery {
     ///   - pairs: leaves only items that a list with these pairs had, and those that the backend does not have
     ///     yet; nil for all items.
     ///   - now: the instant that `now()` in the query is; nil for none.
+    ///   - columns: what is read of each row.
     init(
         _ query: TableQuery, table: TableRecord, pageRows: Int, within pairs: OwnPairs? = nil,
-        now: Instant? = nil
+        now: Instant? = nil, selecting columns: String = StatementRow.itemColumns
     ) {
         let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
         let spellings = table.spellings
@@ -34,7 +35,7 @@ struct ItemQuery {
             compiler: SQLCompiler(
                 schema, nulls: query.nulls, now: now,
                 spelling: { spellings.spelling(of: $0) }),
-            pageRows: pageRows)
+            pageRows: pageRows, columns: columns)
         // Without a condition the count is kept already.
         guard pairs == nil, query.count, query.filter == nil, !query.includeDeleted else { return }
         count = SQLFragment(
@@ -84,12 +85,13 @@ struct ItemQuery {
             countScope: SQLFragment("1"), within: nil,
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
             compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls, now: now),
-            pageRows: pageRows)
+            pageRows: pageRows, columns: StatementRow.itemColumns)
     }
 
     private init(
         _ query: TableQuery, source: SQLFragment, scope: SQLFragment, countScope: SQLFragment,
-        within: SQLFragment?, offset: SQLFragment, compiler: SQLCompiler, pageRows: Int
+        within: SQLFragment?, offset: SQLFragment, compiler: SQLCompiler, pageRows: Int,
+        columns: String
     ) {
         rows = min(query.top ?? .max, pageRows)
         var conditions = [within].compactMap(\.self)
@@ -106,7 +108,7 @@ struct ItemQuery {
         let after = query.after.map { SQLFragment(" AND stamp > ?", [.integer($0.milliseconds)]) }
         self.page = SQLFragment(
             """
-            SELECT \(StatementRow.itemColumns) \(page.text)\
+            SELECT \(columns) \(page.text)\
             \(after?.text ?? "") ORDER BY \(order.text) LIMIT ? OFFSET \(offset.text)
             """,
             page.arguments + (after?.arguments ?? []) + order.arguments

@@ -56,3 +56,11 @@ extension ItemState {
         }
     }
 }
+
+/// Why a list could not be read: an outcome without a page.
+public struct NoList: Error, Sendable {
+    /// The outcome.
+    public let outcome: ListOutcome
+
+    init(_ outcome: ListOutcome) { self.outcome = outcome }
+}

@@ -29,29 +29,41 @@ struct OperationLists: InTransaction {
         _ filter: OperationFilter, sorted order: OperationOrder, after: Int64, skip: Int,
         limit: Int
     ) throws -> Page<TableOperation> {
-        let (sql, values) = filter.condition
-        let all: [Int64] = try transaction.column(
-            "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY \(order.sql)", values,
-            keep: false)
+        let all = try numbers(filter, sorted: order)
         let rest = (order == .queue ? all.drop { $0 <= after } : all[...]).dropFirst(skip)
         return try page(
             Array(rest.prefix(limit + 1)), sorted: order, limit: limit, total: all.count)
+    }
+
+    /// The `seq` of all operations that match.
+    func numbers(_ filter: OperationFilter, sorted order: OperationOrder) throws -> [Int64] {
+        let (sql, values) = filter.condition
+        return try transaction.column(
+            "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY \(order.sql)", values,
+            keep: false)
     }
 
     /// The operations with these `seq` values. One more than `limit` means that there is a next page.
     private func page(
         _ found: [Int64], sorted order: OperationOrder, limit: Int, total: Int
     ) throws -> Page<TableOperation> {
-        let shown = found.prefix(limit)
-        let list = shown.map(String.init).joined(separator: ",")
-        let items = try transaction.all(
-            "\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY \(order.sql)", keep: false,
-            TableOperation.init)
+        let shown = Array(found.prefix(limit))
         // A place in another order is no `seq`; such a list is read by `skip`.
         let hasNext = order == .queue && found.count > limit
         return Page(
-            items: try explained(items), next: hasNext ? shown.last.map(Cursor.text) : nil,
-            total: total)
+            items: try operations(shown, sorted: order),
+            next: hasNext ? shown.last.map(Cursor.text) : nil, total: total)
+    }
+
+    /// The operations with these `seq` values that are still there.
+    func operations(
+        _ numbers: [Int64], sorted order: OperationOrder
+    ) throws -> [TableOperation] {
+        let list = numbers.map(String.init).joined(separator: ",")
+        return try explained(
+            try transaction.all(
+                "\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY \(order.sql)",
+                keep: false, TableOperation.init))
     }
 
     /// The operations with what their tables wait for: a queued one has no reason of its own.

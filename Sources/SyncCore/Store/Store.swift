@@ -161,15 +161,17 @@ public enum Cursor {
     public static func isCursor(_ text: String) -> Bool { number(text) != nil }
 
     /// The text for the elements after this one.
-    static func text(_ number: Int64) -> String { "c" + String(number, radix: 36) }
+    static func text(_ number: Int64) -> String { "c" + String(number, radix: radix) }
 
     /// The number in a text; nil for anything that ``text(_:)`` did not make.
     static func number(_ text: String) -> Int64? {
-        guard text.first == "c", let number = Int64(text.dropFirst(), radix: 36),
+        guard text.first == "c", let number = Int64(text.dropFirst(), radix: radix),
             self.text(number) == text
         else { return nil }
         return number
     }
+
+    static let radix = 36
 }
 
 // The operator's lists. `after` is the `next` of the page before; see ``Cursor/isCursor(_:)``.
@@ -251,18 +253,6 @@ extension Store {
         }
     }
 
-    /// A page of history, latest first.
-    /// - Parameter text: what the entries contain; nil or empty for all of them.
-    public func history(
-        containing text: String? = nil, after: String?, limit: Int
-    ) async throws(StoreError) -> Page<HistoryEntry> {
-        let (before, limit) = (after.flatMap(Cursor.number) ?? .max, Self.bounded(limit))
-        guard let text, !text.isEmpty else {
-            return try await read { try $0.history.page(before: before, limit: limit) }
-        }
-        return try await search { try $0.history.search(text, before: before, limit: limit) }
-    }
-
     /// A page of runs, latest first.
     public func runs(after: String?, limit: Int) async throws(StoreError) -> Page<Run> {
         try await read { transaction in
@@ -302,7 +292,7 @@ extension Store {
         try await read { try $0.events.after(after: id, limit: Self.bounded(limit)) }
     }
 
-    private static func bounded(_ limit: Int) -> Int {
+    static func bounded(_ limit: Int) -> Int {
         min(max(limit, 1), StoreLimits.operatorPage)
     }
 }

@@ -63,38 +63,62 @@ extension Store {
         _ found: FoundTable, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
         beyondPart: Bool, steps: Int, isAbandoned: @escaping @Sendable () -> Bool
     ) -> ListOutcome {
-        let compiled: ItemQuery
+        let asked: AskedList
+        switch compiled(found, query, size, pairs, beyondPart: beyondPart) {
+        case .success(let list): asked = list
+        case .failure(let outcome): return outcome.outcome
+        }
         let table = found.settings?.record
-        var isWithin = true
+        do {
+            let listed = try read(found.worker, steps: steps, isAbandoned: isAbandoned) {
+                try page(asked.query, table?.idKind ?? .string, $0)
+            }
+            return asked.isWithin && table?.isComplete ?? true ? .page(listed) : .partial(listed)
+        } catch {
+            return Self.failed(error).outcome
+        }
+    }
+
+    /// A list that can be asked for.
+    private struct AskedList {
+        let query: ItemQuery
+        /// Whether it is within the part of the table that is here.
+        let isWithin: Bool
+    }
+
+    private func compiled(
+        _ found: FoundTable, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
+        beyondPart: Bool, selecting columns: String = StatementRow.itemColumns
+    ) -> Result<AskedList, NoList> {
         switch found.place {
-        case .unknown: return .unknownTable
-        case .failed(let error): return .failed(error)
+        case .unknown: return .failure(NoList(.unknownTable))
+        case .failed(let error): return .failure(NoList(.failed(error)))
         case .view(let view):
-            compiled = ItemQuery(
+            let query = ItemQuery(
                 query, view: view, pageRows: size.most(query, of: nil), now: clock.now())
+            return .success(AskedList(query: query, isWithin: true))
         case .table(let settings):
             let table = settings.record
             var query = query
+            var isWithin = true
             // Which rows a list with pairs of the client's own has is known apart from the part.
             if let part = table.part, pairs == nil {
                 let asked = part.asked(query, from: table.partGeneration)
                 isWithin = asked != nil
-                guard isWithin || beyondPart else { return .beyondPart }
+                guard isWithin || beyondPart else { return .failure(NoList(.beyondPart)) }
                 query = asked ?? query
             }
-            compiled = ItemQuery(
+            let compiled = ItemQuery(
                 query, table: table, pageRows: size.most(query, of: table),
-                within: has(.parametersForgotten) ? nil : pairs, now: clock.now())
+                within: has(.parametersForgotten) ? nil : pairs, now: clock.now(),
+                selecting: columns)
+            return .success(AskedList(query: compiled, isWithin: isWithin))
         }
-        do {
-            let listed = try read(found.worker, steps: steps, isAbandoned: isAbandoned) {
-                try page(compiled, table?.idKind ?? .string, $0)
-            }
-            return isWithin && table?.isComplete ?? true ? .page(listed) : .partial(listed)
-        } catch {
-            if case .interrupted = StorageError(error) { return .overBudget }
-            return .failed(StoreError(error))
-        }
+    }
+
+    private static func failed(_ error: any Error) -> NoList {
+        if case .interrupted = StorageError(error) { return NoList(.overBudget) }
+        return NoList(.failed(StoreError(error)))
     }
 
     /// Page and count see the same state.
@@ -125,6 +149,62 @@ extension Store {
             return !page.hasMore
         }
         return page
+    }
+
+    /// The numbers of all rows of a table that match, in their order, for a thread that may take its time; none
+    /// of the SDKs' system tables.
+    /// - Parameter isAbandoned: see ``listUnhurried``.
+    @available(*, noasync)
+    public func rowNumbers(
+        _ found: FoundTable, _ query: TableQuery,
+        isAbandoned: @escaping @Sendable () -> Bool = { false }
+    ) -> Result<[Int64], NoList> {
+        guard found.settings != nil else { return .failure(NoList(.unknownTable)) }
+        let size = PageSize(.mobileApps, rows: .max - 1)
+        let asked: AskedList
+        switch compiled(found, query, size, nil, beyondPart: true, selecting: "rowid") {
+        case .success(let list): asked = list
+        case .failure(let outcome): return .failure(outcome)
+        }
+        do {
+            return .success(
+                try read(
+                    found.worker, steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned
+                ) { connection in
+                    var numbers: [Int64] = []
+                    try connection.query(asked.query.page.text, asked.query.page.arguments) {
+                        numbers.append($0[0])
+                        return true
+                    }
+                    return numbers
+                })
+        } catch {
+            return .failure(Self.failed(error))
+        }
+    }
+
+    /// The rows of a table with these numbers that are still there, in this order.
+    @available(*, noasync)
+    public func rows(
+        _ found: FoundTable, numbers: [Int64]
+    ) throws(StoreError) -> [Item] {
+        guard let table = found.settings?.record else { return [] }
+        let list = numbers.map(String.init).joined(separator: ",")
+        let rows: [(Int64, Item)]
+        do {
+            rows = try read(found.worker, steps: StoreLimits.longReadBudgetSteps) {
+                try $0.all(
+                    """
+                    SELECT \(StatementRow.itemColumns), rowid FROM items
+                    WHERE rowid IN (\(list)) AND table_id = ?
+                    """, [table.id], keep: false
+                ) { ($0[StatementRow.itemColumnCount], $0.item(table.idKind)) }
+            }
+        } catch {
+            throw StoreError(error)
+        }
+        let byNumber = Dictionary(rows) { first, _ in first }
+        return numbers.compactMap { byNumber[$0] }
     }
 
     /// Looks an item up by its id, on the thread that found its table.

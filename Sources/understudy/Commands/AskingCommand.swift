@@ -32,7 +32,10 @@ extension AskingCommand {
     func prepare() throws {}
     func end(_ answer: Answer) throws {}
 
-    func run() async throws {
+    func run() async throws { try await askAndShow() }
+
+    /// Asks for the answer and shows it.
+    func askAndShow() async throws {
         try prepare()
         let (answer, users) =
             Self.needsServer

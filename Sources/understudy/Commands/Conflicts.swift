@@ -11,7 +11,7 @@ struct Conflicts: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     /// `conflicts list`.
-    struct List: ListCommand {
+    struct List: ListCommand, WholeListCommand {
         static let configuration = CommandConfiguration(
             abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
         static let nothing = "No conflicts."
@@ -19,9 +19,11 @@ struct Conflicts: AsyncParsableCommand {
 
         @OptionGroup var selection: ChangeSelection
         @OptionGroup var page: PageOptions
+        @OptionGroup var whole: WholeListOptions
         @OptionGroup var options: ClientOptions
 
         var path: String { "/conflicts" }
+        var selected: [(String, String?)] { selection.query }
         var query: [(String, String?)] { page.query + selection.query }
 
         func lines(of conflict: Answers.ConflictDetail) -> [String] {

@@ -89,11 +89,7 @@ struct OperatorClient: Sendable {
         _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
         _ body: JSONValue?
     ) async throws(StartProblem) -> Answer {
-        let pairs = (query + [("identity", identity)]).compactMap { name, value in
-            value.map { "\(name)=\(PercentCoding.encode($0))" }
-        }
-        let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
-        let response = try await answer(method, target, body)
+        let response = try await answer(method, target(path, query), body)
         let isEmpty = response.head.status == .noContent
         let value = Result { () throws(JSONError) in
             try isEmpty
@@ -102,14 +98,7 @@ struct OperatorClient: Sendable {
                     parsing: response.bytes ?? [], maxDepth: TablesProtocol.Limits.envelopeDepth)
         }
         guard (200..<300).contains(response.head.status.code) else {
-            let problem = try? value.map { try? Answers.Problem(answer: $0) }.get()
-            // `settings set` names the members as the API does.
-            let place = path == "/settings" ? nil : problem?.pointer ?? problem?.parameter
-            throw StartProblem(
-                Self.naming(
-                    option: place,
-                    in: problem?.detail ?? "It answered \(response.head.status)."),
-                response.head.status == .badRequest ? .usage : .error)
+            throw Self.problem(try? value.get(), response.head.status, path)
         }
         do {
             return try Answer(answer: value.get())
@@ -119,6 +108,69 @@ struct OperatorClient: Sendable {
                     + "is of another version, restart it.", .error)
         } catch {
             throw StartProblem("The answer to \(path) cannot be read. \(error)", .error)
+        }
+    }
+
+    private func target(_ path: String, _ query: [(String, String?)]) -> String {
+        let pairs = (query + [("identity", identity)]).compactMap { name, value in
+            value.map { "\(name)=\(PercentCoding.encode($0))" }
+        }
+        return "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
+    }
+
+    /// What a refusal says.
+    private static func problem(
+        _ body: JSONValue?, _ status: HTTPResponse.Status, _ path: String
+    ) -> StartProblem {
+        let problem = body.flatMap { try? Answers.Problem(answer: $0) }
+        // `settings set` names the members as the API does.
+        let place = path == "/settings" ? nil : problem?.pointer ?? problem?.parameter
+        return StartProblem(
+            naming(option: place, in: problem?.detail ?? "It answered \(status)."),
+            status == .badRequest ? .usage : .error)
+    }
+
+    /// Reads an answer while it arrives.
+    /// - Parameter take: gets each piece.
+    func read(
+        _ path: String, _ query: [(String, String?)], _ take: ([UInt8]) -> Void
+    ) async throws(StartProblem) {
+        let request = request(.get, target(path, query), nil)
+        let response: Response
+        do {
+            response = try await transport.open(request)
+        } catch {
+            throw unanswered(error)
+        }
+        guard response.head.status != .ok else {
+            return try await Self.pieces(of: response, take)
+        }
+        var body: [UInt8] = []
+        try await Self.pieces(of: response) { body += $0 }
+        throw Self.problem(try? JSONValue(parsing: body), response.head.status, path)
+    }
+
+    private static func pieces(
+        of response: Response, _ take: ([UInt8]) -> Void
+    ) async throws(StartProblem) {
+        let stream: ByteStream
+        switch response.body {
+        case .bytes(let bytes): return take(bytes)
+        case .stream(let open): stream = open
+        }
+        let (readable, isReadable) = AsyncStream.makeStream(of: Void.self)
+        var wakes = readable.makeAsyncIterator()
+        while true {
+            switch stream.read(maxBytes: Proxy.Limits.filePieceBytes, wake: { isReadable.yield() })
+            {
+            case .bytes(let bytes): take(bytes)
+            case .wait: await wakes.next()
+            case .end: return
+            case .failed:
+                throw StartProblem(
+                    "The list broke off before its end; what was written is not whole. Run the "
+                        + "command again.", .error)
+            }
         }
     }
 
@@ -132,7 +184,8 @@ struct OperatorClient: Sendable {
 
     /// The options that the commands send, by the place in the body or the parameter of the query.
     private static let options = [
-        "after": "--after", "limit": "--limit", "state": "--state",
+        "after": "--after", "limit": "--limit", "state": "--state", "when": "--when",
+        "from": "--from", "to": "--to", "kind": "--kind", "by": "--by",
         "/filter/q": "--text", "/filter/table": "--table", "/filter/state": "--state",
         "/filter/reason": "--reason", "/forSeconds": "--for", "/query": "--query",
         "/queryId": "--query-id", "/readPolicy": "--read", "/writePolicy": "--write",
@@ -142,19 +195,28 @@ struct OperatorClient: Sendable {
     private func answer(
         _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?
     ) async throws(StartProblem) -> Response {
+        do {
+            return try await transport.send(request(method, target, body))
+        } catch {
+            throw unanswered(error)
+        }
+    }
+
+    private func request(
+        _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?
+    ) -> Request {
         var head = HTTPRequest(
             method: method, scheme: "http", authority: authority, path: target)
         head.headerFields[.authorization] = "Bearer \(token)"
         if body != nil { head.headerFields[.contentType] = "application/json" }
-        do {
-            return try await transport.send(
-                Request(head: head, body: Array((body?.text ?? "").utf8)))
-        } catch {
-            // A server that has got the request runs, even if it does not answer in time.
-            throw StartProblem(
-                "No Understudy answers at \(authority): \(error.message)",
-                error.reach == .maybeSent ? .error : .notRunning)
-        }
+        return Request(head: head, body: Array((body?.text ?? "").utf8))
+    }
+
+    private func unanswered(_ error: TransportError) -> StartProblem {
+        // A server that has got the request runs, even if it does not answer in time.
+        StartProblem(
+            "No Understudy answers at \(authority): \(error.message)",
+            error.reach == .maybeSent ? .error : .notRunning)
     }
 }
 
@@ -345,23 +407,4 @@ struct Confirmation: ParsableArguments {
             throw ExitStatus.error
         }
     }
-}
-
-/// The options of commands that list.
-struct PageOptions: ParsableArguments {
-    @Option(help: "How many to show, at most \(Proxy.Limits.pageElementsMax).")
-    var limit = 50
-
-    @Option(help: "Where the list before ended.")
-    var after: String?
-
-    func validate() throws {
-        guard (1...Proxy.Limits.pageElementsMax).contains(limit) else {
-            throw ValidationError(
-                "--limit must be a whole number from 1 to \(Proxy.Limits.pageElementsMax).")
-        }
-    }
-
-    /// The options as query pairs of the operator API.
-    var query: [(String, String?)] { [("limit", String(limit)), ("after", after)] }
 }

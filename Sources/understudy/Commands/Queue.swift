@@ -43,7 +43,7 @@ struct Held<Answer: Encodable & Sendable>: Encodable, Sendable {
 }
 
 /// `understudy queue list`.
-struct QueueList: AskingCommand {
+struct QueueList: WholeListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List operations, in the order in which they are sent.",
         discussion: "JSON: {items: [operation], next, total}.")
@@ -57,12 +57,16 @@ struct QueueList: AskingCommand {
         completion: .list(OperationOrder.allCases.map(\.rawValue)))
     var sort: String?
     @OptionGroup var page: PageOptions
+    @OptionGroup var whole: WholeListOptions
     @OptionGroup var options: ClientOptions
+
+    var path: String { "/operations" }
+    var selected: [(String, String?)] { selection.query + [("sort", sort)] }
 
     func ask(_ client: OperatorClient) async throws -> Held<Answers.Page<Answers.OperationSummary>>
     {
         let list: Answers.Page<Answers.OperationSummary> = try await client.get(
-            "/operations", page.query + selection.query + [("sort", sort)])
+            path, page.query + selected)
         return Held(answer: list, held: try await Queue.held(list.items.map(\.state), client))
     }
 

@@ -95,64 +95,6 @@ struct Rejections: ListCommand {
     }
 }
 
-/// `understudy history`.
-struct History: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "What happened, newest first; undo entries.",
-        discussion: """
-            An undo says what it does: what was not sent yet opens or comes back as it was; what was \
-            sent is set back by a new change. --dry-run says it first and undoes nothing. \
-            JSON: {items: [entry], next, total}; with --undo {effect, sentence, dryRun, operation}; \
-            with --undo-decisions {matched, changed, refused, dryRun, items: [{operation, effect, \
-            sentence}]}.
-            """)
-
-    @Option(help: "Undo the entry with this number.")
-    var undo: Int64?
-
-    @Option(
-        parsing: .upToNextOption,
-        help: ArgumentHelp(
-            "Undo the latest decision about each of these operations.", valueName: "operations"))
-    var undoDecisions: [String] = []
-
-    @Flag(help: "With --undo or --undo-decisions: only say what it would do.")
-    var dryRun = false
-
-    @OptionGroup var page: PageOptions
-    @OptionGroup var options: ClientOptions
-
-    func run() async throws {
-        if let undo {
-            let body = JSONValue.members(("dryRun", .bool(dryRun)))
-            let result: Answers.UndoResult = try await options.withOperatorOrStore { client in
-                try await client.post("/history/\(undo)/undo", [], body)
-            }
-            return options.show(result, TerminalText.undone)
-        }
-        if !undoDecisions.isEmpty {
-            let body = JSONValue.members(
-                ("operations", .array(undoDecisions.map { .string($0) })), ("dryRun", .bool(dryRun))
-            )
-            let result: Answers.UndoneDecisions = try await options.withOperatorOrStore { client in
-                try await client.post("/history/undo", [], body)
-            }
-            options.show(result, TerminalText.undone)
-            if result.changed == 0, result.refused > 0 {
-                let why = result.items.first.map { ": \($0.sentence)" } ?? "."
-                throw StartProblem("No decision was undone\(why)", .error)
-            }
-            return
-        }
-        let list: Answers.Page<Answers.HistoryEntry> = try await options.withOperatorOrStore {
-            try await $0.get("/history", page.query)
-        }
-        options.show(list) {
-            TerminalText.list($0, nothing: "Nothing happened yet.") { [TerminalText.entry($0)] }
-        }
-    }
-}
-
 /// `understudy identities`.
 struct Identities: ListCommand {
     static let configuration = CommandConfiguration(

@@ -10,8 +10,8 @@ struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
         subcommands: [
-            TablesList.self, TablesSet.self, TablesPause.self, TablesResume.self,
-            TablesSetAside.self, TablesRemove.self, TablesForget.self,
+            TablesList.self, TablesRows.self, TablesSet.self, TablesPause.self,
+            TablesResume.self, TablesSetAside.self, TablesRemove.self, TablesForget.self,
         ],
         defaultSubcommand: TablesList.self)
 }

@@ -25,7 +25,7 @@ struct OpenAPIDocumentTests {
         Answers.OperationDetail.self, Answers.ActionResult.self, Answers.BulkResult.self,
         Answers.ImportResult.self, Answers.Page<Answers.ConflictDetail>.self,
         Answers.ConflictDetail.self, Answers.SentDecisions.self,
-        Answers.Page<Answers.HistoryEntry>.self, Answers.UndoResult.self,
+        Answers.HistoryPage.self, Answers.UndoResult.self,
         Answers.UndoneDecisions.self,
         Answers.Page<Answers.Sample>.self,
     ]

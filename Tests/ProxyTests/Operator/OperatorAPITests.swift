@@ -76,7 +76,7 @@ struct OperatorAPITests {
 
             for (path, schema) in [
                 ("/status", "Status"), ("/operations?state=all", "OperationSummaryPage"),
-                ("/operations/\(id)", "OperationDetail"), ("/history", "HistoryEntryPage"),
+                ("/operations/\(id)", "OperationDetail"), ("/history", "HistoryPage"),
                 ("/runs", "RunPage"), ("/tables", "TableStatusPage"), ("/settings", "Settings"),
                 ("/samples", "SamplePage"), ("/rejections", "RejectionPage"),
                 ("/session", "Session"),

@@ -123,7 +123,8 @@ import Testing
         func found(_ text: String, after: String? = nil, limit: Int = 9) async throws -> (
             ids: [String?], next: String?, total: Int
         ) {
-            let page = try await store.history(containing: text, after: after, limit: limit)
+            let page = try await store.history(
+                HistoryFilter(text: text), after: after, limit: limit)
             return (page.items.map { $0.itemID ?? $0.summary }, page.next, page.total)
         }
         #expect(try await found("stood").ids == ["Syncing stood still."])

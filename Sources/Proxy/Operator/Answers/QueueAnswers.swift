@@ -240,6 +240,19 @@ extension Answers {
         /// The entry that undid this one.
         package let undoneBy: Int64?
     }
+
+    /// A page of the history, latest first, with the time that the words of the request were taken for.
+    package struct HistoryPage: Codable, Sendable, Hashable {
+        package let items: [HistoryEntry]
+        /// Cursor for `after`; null at the end.
+        package let next: String?
+        /// All entries that match, not only this page's.
+        package let total: Int
+        /// The first instant; null for none.
+        package let from: Instant?
+        /// The first instant that is too late; null for none.
+        package let to: Instant?
+    }
 }
 
 extension Answers.OperationSummary {

@@ -1,0 +1,268 @@
+import HTTPMessage
+import SyncCore
+import TablesProtocol
+
+// The rows of a table with their sync state.
+extension OperatorAPI {
+    /// `GET /tables/{table}/items`: lists rows with their sync state.
+    func items(_ call: OperatorCall) async throws(Problem) -> Response {
+        let tenant = try await tenant(call)
+        let table = try Self.table(call)
+        let query = try Self.query(call)
+        if let format = try ListFormat(call) {
+            return try await exportRows(call, tenant, table, query, format)
+        }
+        let page = try await rows(call, tenant, table, query)
+        let states = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.openOperations(table, page.items)
+        }
+        let rows = page.items.map { item in
+            Self.row(item, states[item.id.text])
+        }
+        // A page of no rows has no next one: it would be the same.
+        let hasNext = page.hasMore && !page.items.isEmpty
+        let next = hasNext ? String(query.skip + page.items.count) : nil
+        return .json(
+            Answers.Page(items: rows, next: next, total: page.count ?? rows.count))
+    }
+
+    private static func text(_ call: OperatorCall) -> String? {
+        call.query["q"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func query(_ call: OperatorCall) throws(Problem) -> TableQuery {
+        var parameters = [QueryParameter(name: "$inlinecount", value: "allpages", raw: "")]
+        for (name, option) in [("filter", "$filter"), ("orderby", "$orderby")] {
+            if let value = call.query[name], !value.isEmpty {
+                parameters.append(QueryParameter(name: option, value: value, raw: ""))
+            }
+        }
+        do {
+            var query = try TableQuery.parse(parameters, generation: .mobileApps)
+            query.top = try call.number("top", in: 0...Limits.pageRowsMax) ?? Limits.pageElements
+            query.skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
+            query.includeDeleted = call.isOn("includeDeleted")
+            return query
+        } catch let error as ODataError {
+            throw invalidQuery(error)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw .invalid("\(error)")
+        }
+    }
+
+    private static func invalidQuery(_ error: ODataError) -> Problem {
+        var problem = Problem.invalid(error.description, code: "invalid-query")
+        problem.position = error.position
+        return problem
+    }
+
+    private func rows(
+        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery
+    ) async throws(Problem) -> ItemPage {
+        let text = Self.text(call)
+        var outcome = await list(call, tenant, table, query, containing: text)
+        // As for a client, the first read of a table pulls it.
+        switch outcome {
+        case .unknownTable, .partial:
+            // A pull brings nothing of what is beyond the part of a table.
+            let known = (try? await tenant.store.tables())?.first { TableName($0.name) == table }
+            if known?.isComplete != true, tenant.backendStatus.mayPullForRead {
+                let run = await tenant.engine.startPull(table)
+                _ = await tenant.engine.result(
+                    of: run, timeout: .seconds(Limits.firstPullSeconds))
+                outcome = await list(call, tenant, table, query, containing: text)
+            }
+        case .page, .beyondPart, .invalid, .overBudget, .failed: break
+        }
+        switch outcome {
+        case .page(let page), .partial(let page): return page
+        case .unknownTable, .beyondPart, .invalid, .overBudget, .failed:
+            throw Self.problem(outcome, table)
+        }
+    }
+
+    private static func problem(_ outcome: ListOutcome, _ table: TableName) -> Problem {
+        switch outcome {
+        case .unknownTable, .beyondPart, .page, .partial:
+            .notFound("There is no table \(table) here yet.")
+        case .invalid(let error): invalidQuery(error)
+        case .overBudget: .invalid(LongReads.tooMuch)
+        case .failed(let error): .unavailable(error.description)
+        }
+    }
+
+    private func list(
+        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery,
+        containing text: String?
+    ) async -> ListOutcome {
+        let outcome = await onLane(tenant, clientHasLeft: call.clientHasLeft) { reader in
+            let found = tenant.store.find(table, worker: reader)
+            return tenant.store.listUnhurried(
+                found, Self.query(query, found, containing: text), generation: .mobileApps,
+                pageRows: Limits.pageRowsMax, beyondPart: true, isAbandoned: call.clientHasLeft)
+        }
+        return switch outcome {
+        case .success(let outcome): outcome
+        case .failure(let error): .failed(error)
+        }
+    }
+
+    /// Runs `body` with the number of a reader, on the thread for the operator's lists.
+    private func onLane<Value: Sendable>(
+        _ tenant: Tenant, clientHasLeft: @escaping @Sendable () -> Bool,
+        _ body: @escaping @Sendable (Int) -> Value
+    ) async -> Result<Value, StoreError> {
+        await withCheckedContinuation { continuation in
+            let client = LongReads.Client(identity: tenant.identity, actor: .person)
+            let isTaken = longReads.run(for: client, clientHasLeft: clientHasLeft) { reader in
+                let left = Result<Value, StoreError>.failure(.failed(LongReads.clientLeft))
+                let value = reader.map(body)
+                continuation.resume(
+                    returning: clientHasLeft() ? left : value.map { .success($0) } ?? left)
+            }
+            if !isTaken {
+                continuation.resume(returning: .failure(.failed(LongReads.tooMany)))
+            }
+        }
+    }
+
+    /// The query for the rows that contain a text too.
+    private static func query(
+        _ query: TableQuery, _ table: FoundTable, containing text: String?
+    ) -> TableQuery {
+        guard let text else { return query }
+        var query = query
+        query.filter = filter(query.filter, table, containing: text)
+        return query
+    }
+
+    /// A filter for the rows that contain a text in their id or in a column, in any case of letters.
+    private static func filter(
+        _ filter: Expression?, _ table: FoundTable, containing text: String
+    ) -> Expression {
+        let needle = Expression.literal(.string(text.lowercased()))
+        let names = table.settings?.columnNames ?? []
+        let columns = [Expression.Column.id] + names.map { .user(path: [$0]) }
+        let contains = columns.map { column in
+            Expression.call(.contains, [.call(.toLower, [.column(column)]), needle])
+        }
+        let found = Expression.joined(.or, contains) ?? needle
+        return filter.flatMap { Expression.joined(.and, [$0, found]) } ?? found
+    }
+
+    /// One row. Columns of the user's with the names of system columns come beside the item, so that no
+    /// name is in it twice.
+    private static func row(
+        _ item: Item, _ operation: OperationSummary?
+    ) -> Answers.TableItem {
+        var members: [JSONValue.Member] = [.init("id", .string(item.id.text))]
+        var own: [JSONValue.Member] = []
+        for column in item.columns.all {
+            let member = JSONValue.Member(column.name, column.value.value)
+            if SystemProperty(named: column.name, in: .mobileApps) == nil {
+                members.append(member)
+            } else {
+                own.append(member)
+            }
+        }
+        members += [
+            .init("createdAt", .time(item.createdAt)), .init("updatedAt", .time(item.updatedAt)),
+            .init("version", .string(item.version)), .init("deleted", .bool(item.deleted)),
+        ]
+        return Answers.TableItem(
+            item: .init(.object(members)), ownColumns: own.isEmpty ? nil : .init(.object(own)),
+            state: state(operation), operationState: operation?.state, operationId: operation?.id,
+            reason: operation?.reason)
+    }
+
+    private static func state(_ operation: OperationSummary?) -> ItemState {
+        switch operation?.state {
+        case nil, .done, .discarded, .collapsed: .synced
+        case .queued, .sending, .waiting, .unknown: .pending
+        case .conflict: .conflict
+        case .quarantined: .quarantined
+        }
+    }
+}
+
+// All rows that match.
+extension OperatorAPI {
+    private func exportRows(
+        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery,
+        _ format: ListFormat
+    ) async throws(Problem) -> Response {
+        var query = query
+        (query.top, query.count) = (nil, false)
+        let (asked, text) = (query, Self.text(call))
+        let lookUp = await onLane(tenant, clientHasLeft: call.clientHasLeft) { reader in
+            let found = tenant.store.find(table, worker: reader)
+            let numbers = tenant.store.rowNumbers(
+                found, Self.query(asked, found, containing: text), isAbandoned: call.clientHasLeft)
+            return (numbers, found.settings?.columnNames ?? [])
+        }
+        let numbers: [Int64]
+        let names: [String]
+        switch lookUp {
+        case .failure(let error): throw .unavailable(error.description)
+        case .success((.failure(let none), _)): throw Self.problem(none.outcome, table)
+        case .success((.success(let found), let known)): (numbers, names) = (found, known)
+        }
+        // Rows are written in parts, some of which may be deleted meanwhile.
+        let list = ExportedList(
+            named: table.text, columns: Self.columns(names), numbers: numbers
+        ) { [self] numbers throws(StoreError) in
+            let items = try await onLane(tenant, clientHasLeft: { false }) { reader in
+                let found = tenant.store.find(table, worker: reader)
+                return Result { () throws(StoreError) in
+                    try tenant.store.rows(found, numbers: numbers)
+                }
+            }.get().get().filter { !$0.deleted || asked.includeDeleted }
+            let states = try await tenant.store.openOperations(table, items)
+            return items.map { item in
+                let row = JSONValue(answer: Self.row(item, states[item.id.text]))
+                return format == .csv ? Self.flat(row) : row
+            }
+        }
+        return try export(call, tenant, format, list)
+    }
+
+    /// The columns of a CSV of rows with these columns of the user's.
+    private static func columns(_ names: [String]) -> [String] {
+        let own = names.filter { SystemProperty(named: $0, in: .mobileApps) == nil }
+        let sync = ["ownColumns", "state", "operationState", "operationId", "reason"]
+        return ["id"] + own + ["createdAt", "updatedAt", "version", "deleted"]
+            + sync.map(inFlatRow)
+    }
+
+    /// The name of what is beside the item, where both are in one row: the user's columns may be named so too.
+    private static func inFlatRow(_ name: String) -> String { "sync.\(name)" }
+
+    private static func flat(_ row: JSONValue) -> JSONValue {
+        guard case .object(let members) = row, case .object(let item)? = row["item"] else {
+            return row
+        }
+        let sync = members.filter { $0.name != "item" }
+        return .object(item + sync.map { .init(inFlatRow($0.name), $0.value) })
+    }
+}
+
+extension Store {
+    /// The open operations of these rows by item. Of several for one item it is the last one, which has the
+    /// newest change.
+    fileprivate func openOperations(
+        _ table: TableName, _ items: [Item]
+    ) async throws(StoreError) -> [String: OperationSummary] {
+        var found: [String: OperationSummary] = [:]
+        if items.isEmpty { return found }
+        let filter = OperationFilter(table: table.text, items: items.map(\.id.text))
+        var cursor: String?
+        repeat {
+            let page = try await operations(filter, after: cursor, limit: Limits.pageElementsMax)
+            for operation in page.items { found[operation.itemID] = operation }
+            cursor = page.next
+        } while cursor != nil
+        return found
+    }
+}
