@@ -3,6 +3,7 @@
 
 import { accessCard } from "./access.js";
 import { operator } from "./api.js";
+import { backupsCard } from "./backups.js";
 import { coalesce } from "./coalesce.js";
 import { isOfflineByChoice, linkState, offlineText, stateText } from "./connection-state.js";
 import { modeSentence } from "./connection.js";
@@ -32,7 +33,7 @@ export function statusView(main, asked, header) {
   // What the backend makes longer is the end of a column, so that nothing moves as it comes and goes.
   const cards = h("div", { class: "cards", hidden: true },
     h("div", {}, backend, contact), h("div", {}, mode, ledger, settings),
-    h("div", {}, identities, accessCard(), rejected));
+    h("div", {}, identities, accessCard(), backupsCard(), rejected));
   fill(main, h("section", { class: "page wide" }, h("h1", {}, said.title), unsaved, cards));
 
   /** @type {Rejection[]} */

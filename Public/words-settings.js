@@ -1,6 +1,6 @@
 // The English sentences of the status, access, settings, policies and keys. The others are in words.js.
 
-import { distance, number, time, timeAndDistance } from "./formats.js";
+import { distance, number, plural, time, timeAndDistance } from "./formats.js";
 
 export const statusWords = {
   title: "Status and settings",
@@ -99,6 +99,21 @@ export const contactWords = {
       ],
     },
   },
+};
+
+export const backupWords = {
+  title: "Backups",
+  plan: (seconds, keep, next) => seconds
+    ? `One is made every ${number(seconds / 3600)} h, ${number(keep)} are kept; the next is due ${next}.`
+    : `None is made by itself (backup-every in the configuration); ${number(keep)} are kept.`,
+  none: "There is none yet.",
+  more: (count) => plural(count, "1 earlier one is in the folder.", "# earlier ones are in the folder."),
+  restoreHow: "To restore one, stop Understudy and run: understudy restore FOLDER",
+  rehearse: "Try to restore",
+  rehearsed: (contents) => `It can be restored: ${contents}. Nothing was changed.`,
+  make: "Take one now",
+  made: (contents) => `Taken and checked: ${contents}.`,
+  contents: (stores, items, open) => `${stores} stores, ${items} rows, ${open} unsent changes`,
 };
 
 export const accessWords = {

@@ -1,6 +1,7 @@
 """The status: the backend with its reason, the end of offline mode, settings, and first contact."""
 
 import http.server
+import subprocess
 import threading
 
 import pytest
@@ -190,3 +191,45 @@ def test_the_data_of_another_backend_is_kept_and_the_page_says_how_to_go_on(star
     expect(page.page.locator("section[aria-labelledby=backend-title]")).to_contain_text(
         "understudy serve --backend https://NEW-ADDRESS --rebind")
     assert other.all() == []
+
+
+def test_a_backup_is_taken_tried_and_saved_as_a_file_that_can_be_restored(start, dashboard, tmp_path):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    for n in range(3):
+        proxy.insert({"id": f"r{n}", "text": f"row {n}"})
+    page = dashboard(proxy)
+    page.open("status")
+    card = page.page.locator("section[aria-labelledby=backups-title]")
+    expect(card).to_contain_text("There is none yet")
+    card.get_by_role("button", name="Take one now").click()
+    page.toast("Taken and checked: 1 stores, 3 rows, 3 unsent changes")
+    expect(card.get_by_role("listitem")).to_have_count(1)
+    proxy.insert({"id": "later", "text": "not in it"})
+    card.get_by_role("button", name="Try to restore").click()
+    page.toast("It can be restored: 1 stores, 3 rows, 3 unsent changes. Nothing was changed.")
+    assert len(proxy.all()) == 4
+    page.accessible()
+    with page.page.expect_download() as saved:
+        card.get_by_role("button", name="Save").click()
+    assert saved.value.suggested_filename.endswith(".tar")
+    saved.value.save_as(tmp_path / "backup.tar")
+    subprocess.run(["tar", "-xf", tmp_path / "backup.tar", "-C", tmp_path], check=True)
+    (folder,) = [path for path in tmp_path.iterdir() if path.name.startswith("20")]
+    # A restored row has a new stamp, so that clients read it again.
+    rows = lambda: [{**row, "updatedAt": None} for row in proxy.all() if row["id"] != "later"]
+    before = rows()
+    proxy.stop()
+    restored = proxy.command("restore", folder, "--yes")
+    assert restored.returncode == 0, restored
+    proxy.start()
+    assert len(proxy.all()) == 3 and rows() == before
+    assert sum(proxy.status()["queue"].values()) == 3
+    # A damaged one says so.
+    made = proxy.operator("POST", "/backups", expect=201, json={})
+    store = f"{made['path']}/stores/anonymous/store.sqlite"
+    with open(store, "r+b") as file:
+        file.truncate(8192)
+    for method, path in (("POST", "/rehearse"), ("GET", "")):
+        said = proxy.operator(method, f"/backups/{made['at']}{path}", expect=409)
+        assert said["code"] == "backup-failed" and "store.sqlite" in said["detail"], said
+    assert proxy.operator("GET", "/backups/2020-01-01T00:00:00.000Z", expect=404)["detail"]

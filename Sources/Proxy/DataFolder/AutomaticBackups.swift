@@ -117,6 +117,28 @@ actor AutomaticBackups {
         }
     }
 
+    /// Restores a backup to temporary files without names, which shows that it can be restored.
+    /// - Returns: the restored stores; nil if there is no backup of that time.
+    func rehearse(
+        _ at: Instant
+    ) async -> Result<(backup: BackupFolder.Kept, stores: [Backup.Entry]), StartProblem>? {
+        guard let kept = folder.backups.first(where: { $0.at == at }) else { return nil }
+        return await executor.value { () -> Result<[Backup.Entry], StartProblem> in
+            Result { () throws(StartProblem) in
+                let backup = Backup(path: kept.path)
+                return try backup.rehearse(try backup.verified())
+            }
+        }.map { (kept, $0) }
+    }
+
+    /// The backup of a time as an archive, after it was checked; nil if there is none.
+    func archive(_ at: Instant) async -> Result<BackupArchive, StartProblem>? {
+        guard let kept = folder.backups.first(where: { $0.at == at }) else { return nil }
+        return await executor.value { [executor] in
+            Result { () throws(StartProblem) in try BackupArchive(kept, executor) }
+        }
+    }
+
     private static func make(
         _ kept: BackupFolder.Kept, of data: DataFolder, in folder: BackupFolder, keeping: Int
     ) -> Result<[Backup.Entry], StartProblem> {

@@ -179,6 +179,14 @@ package struct Backup: Sendable {
         return restored
     }
 
+    /// The files of the backup, below its folder.
+    func files(_ entries: [Entry]) -> [(name: String, path: String)] {
+        let stores = entries.map { storeFile($0.identity) }
+        return ([manifest] + [policies].filter(Files.exists) + stores).map { file in
+            (String(file.dropFirst(path.utf8.count + 1)), file)
+        }
+    }
+
     private var manifest: String { "\(path)/manifest.json" }
     private var policies: String { "\(path)/policies" }
 

@@ -83,21 +83,36 @@ struct ExportedList: Sendable {
 }
 
 extension OperatorAPI {
-    /// Answers with a whole list, which is read and written part by part, as fast as the client takes it. If a
-    /// part cannot be read, or the caller signs out, the answer is torn.
+    /// Answers with a whole list, which is read and written part by part, as fast as the client takes it.
     func export(
         _ call: OperatorCall, _ tenant: Tenant, _ format: ListFormat, _ list: ExportedList
+    ) throws(Problem) -> Response {
+        try saved(call, as: "\(list.name).\(format.rawValue)", format.contentType) {
+            stream, isAuthorized in
+            let isWhole = await Self.write(list, format, to: stream, while: isAuthorized)
+            // Until here its store stays open.
+            withExtendedLifetime(tenant) {}
+            return isWhole
+        }
+    }
+
+    /// Answers with what `write` writes, as a file to save. If it cannot be written to its end, or the caller
+    /// signs out, the answer is torn.
+    /// - Parameter bytes: how many bytes are written, if that is known.
+    func saved(
+        _ call: OperatorCall, as file: String, _ contentType: String, bytes: Int64? = nil,
+        _ write: @escaping @Sendable (ByteStream, () -> Bool) async -> Bool
     ) throws(Problem) -> Response {
         guard let caller = access.caller(call.request) else {
             throw Self.signInRequired("Sign in first.")
         }
         let stream = ByteStream()
-        let file = "\(list.name).\(format.rawValue)"
-        let fields: HTTPFields = [
-            .contentType: format.contentType, .cacheControl: "no-store",
+        var fields: HTTPFields = [
+            .contentType: contentType, .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
             .contentDisposition: "attachment; filename=\"\(file)\"",
         ]
+        fields[.contentLength] = bytes.map { String($0) }
         let response = Response(
             head: HTTPResponse(status: .ok, headerFields: fields), stream: stream)
         if call.request.head.method == .head {
@@ -105,13 +120,11 @@ extension OperatorAPI {
             return response
         }
         guard exports.takeNow() else {
-            throw .unavailable("Too many lists are being written: wait for the end of one.")
+            throw .unavailable("Too many files are being written: wait for the end of one.")
         }
         work.start { [access, exports] in
-            let isWhole = await Self.write(list, format, to: stream) { access.isAuthorized(caller) }
+            let isWhole = await write(stream) { access.isAuthorized(caller) }
             if isWhole { stream.finish() } else { stream.fail() }
-            // Until here its store stays open.
-            withExtendedLifetime(tenant) {}
             exports.release()
         }
         return response
@@ -140,7 +153,7 @@ extension OperatorAPI {
 extension ByteStream {
     /// Writes bytes as fast as the reader takes them.
     /// - Returns: false where the reader has left, or the task is cancelled.
-    fileprivate func writeInPieces(_ bytes: [UInt8]) async -> Bool {
+    func writeInPieces(_ bytes: [UInt8]) async -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = Array(rest.prefix(Limits.exportedPieceBytes))

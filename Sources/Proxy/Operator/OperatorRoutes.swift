@@ -34,6 +34,8 @@ extension OperatorRoute {
         .later(.get, "\(api)/storage", OperatorAPI.storage),
         .later(.get, "\(api)/backups", OperatorAPI.backupList),
         .change(.post, "\(api)/backups", OperatorAPI.makeBackup),
+        .later(.get, "\(api)/backups/{at}", OperatorAPI.downloadBackup),
+        .later(.post, "\(api)/backups/{at}/rehearse", OperatorAPI.rehearseBackup),
         .now(.get, "\(api)/rejections", OperatorAPI.rejectionList),
         .now(.get, "\(api)/process", OperatorAPI.processReport),
         .now(.get, "\(api)/events", OperatorAPI.events),

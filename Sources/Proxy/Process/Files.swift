@@ -126,6 +126,19 @@ package enum Files {
         }
     }
 
+    /// At most so many bytes of a file from an offset on; none at its end.
+    static func read(
+        _ path: String, from offset: Int64, most count: Int
+    ) throws(FileFailure) -> [UInt8] {
+        guard let descriptor = try openForReading(path) else { throw FileFailure("read \(path)") }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        // pread writes at most as many bytes as the array has.
+        let read = unsafe pread(descriptor, &bytes, count, off_t(offset))
+        guard read >= 0 else { throw FileFailure("read \(path)") }
+        return Array(bytes.prefix(read))
+    }
+
     /// Reads a file to its end and discards the bytes. Throws if the disk cannot read it, and not if there
     /// is none.
     package static func checkReadable(_ path: String) throws(FileFailure) {
