@@ -86,7 +86,7 @@ let package = Package(
             resources: [
                 .embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql"),
                 .embedInCode("Schema/Schema3.sql"), .embedInCode("Schema/Schema4.sql"),
-                .embedInCode("Schema/Schema5.sql"),
+                .embedInCode("Schema/Schema5.sql"), .embedInCode("Schema/Schema6.sql"),
             ],
             swiftSettings: settings),
         .target(

@@ -5,6 +5,7 @@ import { untilReleased } from "./press.js";
 import { words } from "./words.js";
 
 const sessionKey = "understudy-session";
+const readOnlyKey = "understudy-read-only";
 const operatorRoot = "/-/api/v1";
 
 /** Exchanges the one-time link in the address, if there is one, for a session. */
@@ -13,8 +14,10 @@ export async function signInByLink() {
   if (!match) return;
   history.replaceState(null, "", location.pathname + "#/todos");
   // Any page can lead here with a wrong link. So the earlier session stays until a link is accepted.
-  const { session } = await operator.post("/session", { link: decoded(match[1]) });
-  localStorage.setItem(sessionKey, session);
+  const made = await operator.post("/session", { link: decoded(match[1]) });
+  localStorage.setItem(sessionKey, made.session);
+  localStorage.setItem(readOnlyKey, made.isReadOnly ? "yes" : "");
+  if (made.isReadOnly !== isReadOnly) location.reload(); // The page was made for the earlier session.
 }
 
 /** Decodes percent-encoded text. Gives text that cannot be decoded as it is. */
@@ -92,8 +95,12 @@ async function request(method, path, headers, body) {
 /** Whose rows, queue and history are shown: `?identity=` of the page's address. */
 export const identity = new URLSearchParams(location.search).get("identity");
 
+/** Whether the link that signed this browser in lets it change nothing. The proxy refuses what it tries. */
+export const isReadOnly = localStorage.getItem(readOnlyKey) === "yes";
+
 /** Whether this page can write to the rows that it shows. Another identity's rows can only be read. */
-export const canWrite = identity === null || identity === "anonymous";
+export const canWrite = !isReadOnly && (identity === null || identity === "anonymous");
+export const whyNotWrite = isReadOnly ? words.readOnlyMeans : words.onlyLooking;
 
 /** An address of the operator API, for the identity that is shown where each one has rows of its own. */
 export function operatorPath(path) {

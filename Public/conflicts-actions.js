@@ -1,10 +1,14 @@
-// What a choice in the conflicts view does: it decides one conflict, those that are alike, or all of a table.
+// What a choice about conflicts does: it decides one, those that are alike or picked, or all that match.
 
 import { operator, query } from "./api.js";
-import { alikeOnes } from "./conflicts-state.js";
+import { alikeOnes, resultOf, selectionOf, sideOf } from "./conflicts-state.js";
 import { ask } from "./dialog.js";
+import { readable } from "./diff.js";
+import { h, note } from "./dom.js";
+import { oneLine } from "./formats.js";
 import { endHold, showProblem, takeBack, toast } from "./messages.js";
 import { conflictWords as said } from "./words-conflicts.js";
+import { words } from "./words.js";
 
 const partSize = 500;
 // Decisions are sent when the message that offers their undo ends. If the page is gone, after this time. Of
@@ -16,8 +20,27 @@ function settle({ id, revision }, choice, holdSeconds, item) {
   return operator.post(`/conflicts/${encodeURIComponent(id)}/resolve`, body);
 }
 
-const askForAll = (choice, count) =>
-  ask(said.forAll[choice], said.forAllAsk(count), said.forAllOf(choice, count), "danger");
+const shownMost = 20; // Of the conflicts whose result is shown before they are decided.
+
+/** Asks before many are decided, with what will be written for the first of them. */
+const askForAll = (choice, count, conflicts) =>
+  ask(said.forAll[choice], [said.forAllAsk(count), " ", said.willBe, h("span", { class: "written" },
+    conflicts.slice(0, shownMost).map((one) => h("span", {}, written(one, choice))),
+    count > shownMost && note(said.moreWritten(count - shownMost)))],
+  said.forAllOf(choice, count), "danger");
+
+/** What a choice writes for one conflict. */
+function written(conflict, choice) {
+  const side = sideOf(conflict, choice);
+  const { serverDeleted, mineDeleted } = conflict;
+  const deleted = serverDeleted ? said.outcomeDeletedThere : mineDeleted ? said.outcomeDeletedHere : null;
+  const fields = resultOf(conflict, side).map(
+    ([name, value]) => `${name}: ${readable(value) ?? words.absent}`);
+  const text = side === null ? said.noTime
+    : deleted ? deleted[side] ?? said.staysConflict
+    : [...fields, side === "both" && said.outcome.both].filter(Boolean).join(" · ");
+  return [h("strong", { dir: "auto" }, oneLine(conflict.title ?? conflict.itemId)), " ", text];
+}
 
 /** Decides one conflict. Gives whether it is decided; `changed()` is called after an undo. */
 export async function decideOne(conflict, choice, item, changed) {
@@ -49,7 +72,7 @@ export async function allAlike(conflict, onProgress) {
 
 /** Decides conflicts one by one, after a question. Gives whether it was done. */
 export async function decideEach(conflicts, choice, onProgress, changed) {
-  if (!(await askForAll(choice, conflicts.length))) return false;
+  if (!(await askForAll(choice, conflicts.length, conflicts))) return false;
   await endHold();
   const done = [];
   let refused = 0;
@@ -74,14 +97,18 @@ export async function decideEach(conflicts, choice, onProgress, changed) {
 }
 
 /**
- * Decides all conflicts of a table part by part, after a question with their count. Gives whether it was
+ * Decides all conflicts that match part by part, after a question with their count. Gives whether it was
  * done. An undo takes back what the parts name: another person may decide conflicts meanwhile.
+ * @param {ConflictFilter} asked
  */
-export async function decideWholeTable(table, choice, changed) {
+export async function decideMatching(asked, choice, changed) {
+  const selection = selectionOf(asked);
+  const given = Object.fromEntries(Object.entries(selection).filter(([, value]) => value));
   /** @type {OperationFilter} */
-  const filter = { table, state: ["conflict"] };
+  const filter = { ...given, state: ["conflict"] };
   const { matched } = await operator.post("/conflicts/resolve", { filter, choice, dryRun: true });
-  if (!(await askForAll(choice, matched))) return false;
+  const { items } = await operator.get(`/conflicts${query({ ...selection, limit: shownMost })}`);
+  if (!(await askForAll(choice, matched, items))) return false;
   await endHold();
   const done = [];
   let refused = 0;

@@ -1,11 +1,13 @@
 // The conflicts: one after the other, one choice for all that are alike, and undo.
 
-import { operator } from "./api.js";
+import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { conflictCard } from "./conflict-card.js";
-import { allAlike, decideEach, decideOne, decideWholeTable } from "./conflicts-actions.js";
+import { allAlike, decideEach, decideMatching, decideOne } from "./conflicts-actions.js";
 import { conflictsPage } from "./conflicts-rendering.js";
-import { addressOf, alikeOnes, begin, stepped, withConflicts } from "./conflicts-state.js";
+import {
+  addressOf, alikeOnes, begin, filterOf, isFiltered, selectionOf, stepped, withConflicts, withPicks,
+} from "./conflicts-state.js";
 import { find } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { attempt, toast } from "./messages.js";
@@ -15,7 +17,7 @@ const pageSize = 100;
 
 /** @type {ViewMaker} */
 export function conflictsView(main, asked) {
-  let state = begin(asked.rest[0] ?? null);
+  let state = begin(asked);
   /** @type {ConflictCard | null} */
   let card = null; // The card on screen; none while its decision is on its way.
   let shown = ""; // The id of the conflict that was drawn last.
@@ -25,18 +27,23 @@ export function conflictsView(main, asked) {
   let isDecidingMany = false; // Meanwhile the list is not read again with each decision.
   const seen = new Set(); // The ids of those that were on screen.
   const deciding = new Set(); // The ids of those whose decision is on its way.
-  const page = conflictsPage(main, { step, decideAlike, decideTable });
+  const page = conflictsPage(main, { step, go, pick, decideAlike, decidePicked, decideMatching: decideAll });
 
   async function load() {
-    const { items, total } = await operator.get(`/conflicts?limit=${pageSize}`);
+    const { filter } = state;
+    const { items, total } = await operator.get(
+      `/conflicts${query({ ...selectionOf(filter), limit: pageSize })}`);
     const list = state.wanted ? await withWanted(items, state.wanted) : items;
-    if (hasLeft) return;
+    if (hasLeft || filter !== state.filter) return; // Another filter was chosen meanwhile.
     state = withConflicts(state, list, total);
     const next = list[state.index];
     if (!next) {
       card = null;
-      page.drawNone(left, giveUpLeft);
-      if (hasDecided && !left) location.hash = "#/todos";
+      shown = "";
+      page.drawNone(state, left, giveUpLeft);
+      if (!hasDecided || left) return;
+      if (isFiltered(state)) go({ table: "", q: "", column: "", actor: "", age: "" });
+      else location.hash = "#/todos";
       return;
     }
     const isSame = card?.conflict.id === next.id;
@@ -74,7 +81,28 @@ export function conflictsView(main, asked) {
     if (state.list.length < 2) return false;
     state = stepped(state, by);
     draw();
-    location.hash = addressOf(state.wanted);
+    location.hash = addressOf(state.wanted, state.filter);
+  }
+
+  /** Chooses other conflicts. Each choice is a step that Back undoes; a letter of a search is none. */
+  function go(change) {
+    const filter = { ...state.filter, ...change };
+    const address = addressOf(null, filter);
+    if ("q" in change) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    show(filter, null);
+  }
+
+  function show(filter, wanted) {
+    const isSame = JSON.stringify(filter) === JSON.stringify(state.filter);
+    state = { ...state, filter, wanted };
+    if (!isSame) state = { ...state, index: 0, picked: new Set() };
+    refresh();
+  }
+
+  function pick(ids, isPicked) {
+    state = withPicks(state, ids, isPicked);
+    page.drawList(state);
   }
 
   /** Draws the conflict on screen. What a person typed stays when the server's side has changed. */
@@ -139,8 +167,19 @@ export function conflictsView(main, asked) {
     refresh();
   }
 
-  async function decideTable(table, choice) {
-    if (await attempt(() => decideWholeTable(table, choice, undone))) startAgain();
+  /** Decides those that a person picked. */
+  async function decidePicked(choice) {
+    const some = state.list.filter((one) => state.picked.has(one.id));
+    const onProgress = (done) => page.drawProgress(done, some.length);
+    isDecidingMany = true;
+    if (await attempt(() => decideEach(some, choice, onProgress, undone))) startAgain();
+    else page.drawPlace(state);
+    isDecidingMany = false;
+    refresh();
+  }
+
+  async function decideAll(filter, choice) {
+    if (await attempt(() => decideMatching(filter, choice, undone))) startAgain();
     refresh();
   }
 
@@ -177,8 +216,7 @@ export function conflictsView(main, asked) {
     navigate(next) {
       if (left) card = null; // Its text is on screen, and is no longer what the address asks for.
       left = null;
-      state = { ...state, wanted: next.rest[0] ?? null };
-      refresh();
+      show(filterOf(next), next.rest[0] ?? null);
     },
     onEvent(kind) {
       if (!isDecidingMany && (kind === "conflict" || kind === "operation")) refresh();

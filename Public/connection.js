@@ -236,6 +236,7 @@ function details(status, run) {
     unsentLink(open, attention > 0),
     open === 0 && !run && (isAllSent(status) ? words.allSent : words.nothingUnsent),
     failingLink(status),
+    pausedLink(status),
     run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
     !run && (lastSync ? words.lastSync(lastSync) : words.neverSynced),
     isAway && !run && waiting(status) === 0 && backend.reason.replace(/\.$/, ""), // Else the warning has it.
@@ -253,6 +254,13 @@ const stoppedDetails = (status, { link, heardAt }) => [
 function failingLink(status) {
   const names = [...new Set(failing(status).map(({ name }) => name))];
   return names.length > 0 && h("a", { href: "#/status", class: "attention" }, words.tablesFail(names));
+}
+
+/** @param {Status} status */
+function pausedLink({ tables }) {
+  const names = tables.filter(({ pause }) => pause !== "nothing").map(({ name }) => name);
+  const href = `#/tables/${encodeURIComponent(names[0])}`;
+  return names.length > 0 && h("a", { href, class: "attention" }, words.tablesPaused(names));
 }
 
 /** `isInAll` says that those which need a decision stand beside it and are among them. */

@@ -26,7 +26,7 @@ export function sheet(title, content) {
 /**
  * Asks before an action that can be undone: Enter does it. Resolves to whether to do it.
  * @param {string} title
- * @param {string} text
+ * @param {string | any[]} text
  * @param {string} label What is done, with its number.
  * @param {"primary" | "danger"} [kind]
  */

@@ -1,7 +1,7 @@
 // What is around the views: the navigation, the tools at the top, whose rows are shown, and the card that
 // takes the place of a view while the browser is not signed in.
 
-import { forgetSession, identity } from "./api.js";
+import { forgetSession, identity, isReadOnly } from "./api.js";
 import { button, byId, fill, h, note, options } from "./dom.js";
 import { nextTheme, showKeys } from "./keys.js";
 import { announce } from "./messages.js";
@@ -36,7 +36,8 @@ export function drawTools() {
   };
   document.addEventListener("understudy-theme", drawTheme);
   drawTheme();
-  fill(byId("tools"), h("span", { id: "whose" }), theme,
+  const mark = h("span", { class: "quiet-text", title: words.readOnlyMeans }, words.readOnly);
+  fill(byId("tools"), isReadOnly && mark, h("span", { id: "whose" }), theme,
     button({ class: "quiet", "aria-label": words.keys, title: words.keys, onclick: showKeys }, "?"));
 }
 

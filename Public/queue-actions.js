@@ -1,6 +1,8 @@
 // Retry and discard: one, those that are picked, or all that match the filter, counted first.
 
 import { operator } from "./api.js";
+import { decideEach } from "./conflicts-actions.js";
+import { choiceButtons, manyChoices } from "./conflicts-rendering.js";
 import { ask, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
 import { attempt, showProblem, takeBack, toast } from "./messages.js";
@@ -62,6 +64,17 @@ export async function actOnEach(action, operations, filter, after) {
   progress?.close();
   report(action, filter, outcome, after);
   return true;
+}
+
+/** Decides the conflicts among operations that were picked, by one choice; `changed()` follows an undo. */
+export async function decidePicked(operations, changed) {
+  const conflicts = [];
+  for (const { id, state } of operations) {
+    if (state === "conflict") conflicts.push(await operator.get(`/conflicts/${encodeURIComponent(id)}`));
+  }
+  const choice = await sheet(said.decide(conflicts.length), (close) =>
+    [choiceButtons(manyChoices, close), button({ onclick: () => close() }, words.cancel)]);
+  return choice ? decideEach(conflicts, choice, () => {}, changed) : false;
 }
 
 /** What became of many: the ids of those that were done in this order, and why the work ended early. */

@@ -2,6 +2,7 @@
 // and the card at the side.
 
 import { decisionStates } from "./connection-state.js";
+import { addressOf as conflictsOf } from "./conflicts-state.js";
 import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { number } from "./formats.js";
@@ -96,11 +97,19 @@ export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
   }
 
   /** What can be done about the picked operations, or about all that match where none is picked. */
-  function drawBulk({ picked: { size: some }, total }, { retry, discard, pickNone, print }) {
+  function drawBulk({ picked, total, filter }, { retry, discard, decide, pickNone, print }) {
+    const some = picked.size;
+    const conflicts = [...picked.values()].filter(({ state }) => state === "conflict").length;
+    const hasConflicts = some === 0 && total > 0 && filter.state.split(",").includes("conflict");
     bulk.hidden = total === 0 && some === 0;
     refill(bulk, h("span", { class: "count" }, some ? said.picked(some) : said.matching(total)),
       h("span", { class: "actions" },
         some > 0 && button({ "data-key": "none", onclick: pickNone }, said.pickNone),
+        conflicts > 0 && button({ "data-key": "decide", onclick: decide }, said.decide(conflicts)),
+        hasConflicts && h("a", {
+          class: "button", "data-key": "conflicts",
+          href: conflictsOf(null, { table: filter.table, q: filter.q }),
+        }, views.conflicts),
         button({ "data-key": "retry", onclick: retry },
           some ? said.retryPicked(some) : said.retryAll(total)),
         button({ "data-key": "discard", onclick: discard },

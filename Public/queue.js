@@ -9,7 +9,7 @@ import { longList } from "./longlist.js";
 import { attempt, showProblem } from "./messages.js";
 import { operationDetail } from "./operation.js";
 import { overview } from "./overview.js";
-import { act, actOnAll, actOnEach } from "./queue-actions.js";
+import { act, actOnAll, actOnEach, decidePicked } from "./queue-actions.js";
 import { causesMost, causesShown } from "./queue-causes.js";
 import { queuePage } from "./queue-rendering.js";
 import { operationRow, printQueue } from "./queue-rows.js";
@@ -143,8 +143,15 @@ export function queueView(main, asked, { status, sync, retried }) {
 
   function drawBulk() {
     page.drawBulk(state, {
-      retry: () => work("retry", state.filter), discard: () => work("discard", state.filter), pickNone, print,
+      retry: () => work("retry", state.filter), discard: () => work("discard", state.filter), decide,
+      pickNone, print,
     });
+  }
+
+  async function decide() {
+    if (!(await attempt(() => decidePicked([...state.picked.values()], refresh)))) return;
+    state = withoutPicks(state);
+    refresh();
   }
 
   /**

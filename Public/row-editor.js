@@ -1,7 +1,7 @@
 // One row of any table: each column in a field of its kind. Only what a person changed is sent.
 // What is typed is a draft until it is saved or given up.
 
-import { canWrite } from "./api.js";
+import { canWrite, whyNotWrite } from "./api.js";
 import { oneAtATime } from "./coalesce.js";
 import { ask } from "./dialog.js";
 import { readable } from "./diff.js";
@@ -108,7 +108,7 @@ export function rowEditor(table, { item, reason, operationId }, columns, actions
     reason && note(reason, " ", operationId && h("a", { href: `#/queue/${operationId}` }, words.details)),
     form({ class: "editor", oninput: keep }, oneAtATime(() => attempt(submit)),
       folded(fields, columns.shown),
-      !canWrite && note(words.onlyLooking),
+      !canWrite && note(whyNotWrite),
       earlier && unsavedNote(giveUp),
       canWrite && !item.deleted && h("div", { class: "actions" },
         saveButton(words.save),

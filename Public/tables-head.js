@@ -23,8 +23,13 @@ export function drawHead({ pull: place, notices, about }, table, run, { pull, pu
   const key = `${table.name} ${table.setAside}`;
   const before = find(notices, "details");
   refill(notices,
-    table.warning && h("p", { class: "notice warning" }, table.warning),
+    table.warning && h("p", { class: "notice warning" }, table.warning,
+      table.pause !== "nothing" && button({ onclick: () => attempt(resume) }, words.resume)),
     table.setAside > 0 && (before?.dataset.key === key ? before : setAsideRows(table, key)));
+  async function resume() {
+    await operator.patch(`/tables/${encodeURIComponent(table.name)}`, { pause: "nothing" });
+    changed();
+  }
   refill(about,
     note(joined(...factsOf(table))),
     tablePolicies(table, changed),
@@ -69,7 +74,7 @@ function setAsideRows({ name, setAside }, key) {
 }
 
 /**
- * The four policies of a table. A choice is saved at once.
+ * The policies of a table, and what of it is paused. A choice is saved at once.
  * @param {TableStatus} table
  */
 function tablePolicies(table, changed) {

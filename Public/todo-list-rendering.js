@@ -1,6 +1,6 @@
 // Draws the frame of the todos: the field for a new one, the filters, the order, and the place of the list.
 
-import { canWrite } from "./api.js";
+import { canWrite, whyNotWrite } from "./api.js";
 import { button, fill, find, h, note } from "./dom.js";
 import { filtersOf } from "./todo-list-state.js";
 import { newTodo } from "./todo-new.js";
@@ -29,7 +29,7 @@ export function todoFrame(main, source, { insert, go }) {
   const empty = h("p", { class: "empty", hidden: true });
   const segments = h("div", { class: "segments", role: "group", "aria-label": words.showLabel }, shows);
   fill(main,
-    canWrite ? adding.element : note(words.onlyLooking),
+    canWrite ? adding.element : note(whyNotWrite),
     h("div", { class: "bar tight" }, source.done && segments, search, sort, left),
     unsaved, list, empty);
 

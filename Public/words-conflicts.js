@@ -50,12 +50,22 @@ export const conflictWords = {
   alikeMeans: "They are of the same table and about the same fields: one decision can settle them all.",
   wholeTable: (table) => `All conflicts of ${table}`,
   wholeTableMeans:
-    "One decision for every conflict of this table, also for those about other fields. " +
-    "What cannot be merged stays here.",
+    "One decision for each of them, also for those about other fields. Merging takes the server’s value " +
+    "where both changed a field; the newest is the side that was written later, by its own clock. " +
+    "What cannot be decided so stays here.",
+  allMatching: (count) => `All ${number(count)} that match`,
+  field: "Field",
+  who: "Who",
+  pickAll: "Select all",
+  willBe: "What will be written:",
+  noTime: "The server’s row has no time, so this one stays a conflict.",
+  staysConflict: "It stays a conflict: a deletion cannot be merged.",
+  moreWritten: (count) => plural(count, "and 1 more", "and # more"),
   forAll: {
     merged: "Merge all",
     mine: "Keep yours for all",
     server: "Keep the server’s for all",
+    newest: "Keep the newest for all",
     both: "Keep both for all",
   },
   forAllOf: (choice, count) => `${conflictWords.forAll[choice]} ${number(count)}`,

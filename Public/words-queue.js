@@ -36,6 +36,7 @@ export const queueWords = {
   },
   any: "Any",
   moreFilters: "More filters",
+  decide: (count) => plural(count, "Decide 1 conflict", "Decide # conflicts"),
   print: "Print",
   showThem: "Show them",
   queueEmpty: "The queue is empty: everything is on the server.",

@@ -144,6 +144,13 @@ export const policyWords = {
     label: "Writes without a version",
     choices: { ask: "as other conflicts", client: "your change wins" },
   },
+  pause: {
+    label: "Sync",
+    choices: {
+      nothing: "sends and fetches", pushes: "paused: sends nothing", pulls: "paused: fetches nothing",
+      all: "paused: sends and fetches nothing",
+    },
+  },
 };
 
 export const triggersTitle = "Automatic sync";

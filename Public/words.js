@@ -144,6 +144,9 @@ export const words = {
   nextTry: (text) => `next try ${distance(text)}`,
   tablesFail: (names) =>
     names.length === 1 ? `The backend fails for ${names[0]}` : `The backend fails for ${names.length} tables`,
+  tablesPaused: (names) =>
+    names.length === 1 ? `${names[0]} is paused` : `${number(names.length)} tables are paused`,
+  resume: "Resume",
   unsentChanges: (count) => plural(count, "1 unsent change", "# unsent changes"),
   unsentInAll: (count) => `${number(count)} unsent in all`,
   needDecision: (count) => plural(count, "1 change needs a decision", "# changes need a decision"),
@@ -274,6 +277,8 @@ export const words = {
   // Whose rows.
   whose: "Whose rows are shown",
   withoutSignIn: "without a sign-in",
+  readOnly: "Read only",
+  readOnlyMeans: "This browser was signed in to look: it changes nothing.",
   onlyLooking:
     "These rows belong to a sign-in: here they can be looked at; its app changes them. " +
     "The queue and conflicts can be worked on.",

@@ -36,6 +36,7 @@ final class ConnectionReaper: Sendable {
     private let open = OpenConnections()
     private let spare = SpareDescriptor()
     private let isStopping = Atomic<Bool>(false)
+    private let hasWaiting = Atomic<Bool>(false)
     private let watched = Mutex(Watched())
 
     /// Takes the sockets over; ``closeSockets()`` closes them.
@@ -64,9 +65,9 @@ final class ConnectionReaper: Sendable {
     ///
     /// 1. Wait for a connection, a hang-up or a wake-up.
     /// 2. Deliver each new connection, while there are fewer than ``Limits/connections``.
-    /// 3. At that limit, evict connections (``OpenConnections/evictForConnection(seconds:minimumBytes:)``).
-    ///    At that limit, or without descriptors, switch the listeners off; a connection that closes wakes
-    ///    this thread, and otherwise the time-out tries again.
+    /// 3. At that limit, evict connections (``OpenConnections/evict(for:_:)``). At that limit, or without
+    ///    descriptors, switch the listeners off; a connection that closes wakes this thread, and otherwise the
+    ///    time-out tries again. Meanwhile each answer closes its connection.
     /// 4. End the endless stream of each client that hung up. End any other once no byte of it was
     ///    sent for ``Limits/halfClosedSeconds``.
     /// 5. ``Limits/overdueChecks`` times in ``Limits/requestSeconds``, cut the requests that take longer.
@@ -85,7 +86,9 @@ final class ConnectionReaper: Sendable {
                 if token == Self.wakeupToken {
                     wakeup.clear()
                 } else if token < Self.wakeupToken {
-                    isShort = !accept(from: sockets[Int(token)], deliver: deliver) || isShort
+                    let hasRoom = accept(from: sockets[Int(token)], deliver: deliver)
+                    hasWaiting.store(!hasRoom, ordering: .relaxed)
+                    isShort = !hasRoom || isShort
                 } else if let feed = stream(token) {
                     if feed.isEndless {
                         feed.interrupt()
@@ -99,6 +102,9 @@ final class ConnectionReaper: Sendable {
             isListening = wants
         }
     }
+
+    /// Whether connections wait for a place, so that an answer is to close its connection.
+    var isCrowded: Bool { hasWaiting.load(ordering: .relaxed) }
 
     /// Ends ``run(deliver:)``. The sockets are closed by ``closeSockets()`` once its thread has ended.
     func stop() {
@@ -199,8 +205,7 @@ final class ConnectionReaper: Sendable {
     /// - Returns: false at the limit of connections, and without a file descriptor.
     private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
         if !isBelowLimit {
-            open.evictForConnection(
-                seconds: limits.evictionSeconds, minimumBytes: UInt64(limits.evictionBytes))
+            open.evict(for: socket.waitingConnections, limits)
             return false
         }
         let reserve = ReservedDescriptors()

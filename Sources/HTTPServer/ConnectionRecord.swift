@@ -9,7 +9,7 @@ final class ConnectionRecord: Sendable {
     private let descriptor: CInt
     private let localAddress: String
     private let localPort: UInt16
-    /// The second of the monotonic clock since which the next request is read; 0 while one is answered.
+    /// The millisecond of the monotonic clock since which the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionRecord.now)
 
     /// How long the answer has been unread. Updated only at the limit of connections.
@@ -69,7 +69,7 @@ final class ConnectionRecord: Sendable {
         let taken = isWritable ? nil : counts?.taken
         return unread.withLock { unread in
             unread.since(
-                now: Self.now, taken: taken, minimumBytes: minimumBytes,
+                now: Self.now / 1000, taken: taken, minimumBytes: minimumBytes,
                 pauseSeconds: pauseSeconds)
         }
     }
@@ -83,10 +83,16 @@ final class ConnectionRecord: Sendable {
     /// Cuts the connection when its request takes longer than `seconds`. The socket must be open.
     func cutIfOverdue(seconds: Int) {
         let since = readingSince.load(ordering: .relaxed)
-        if since > 0, Self.now - since > seconds { cut() }
+        if since > 0, Self.now - since > seconds * 1000 { cut() }
     }
 
-    /// The second since which the next request is read; nil while one is answered.
+    /// Whether no byte ever came. The socket must be open.
+    var isUnused: Bool {
+        if hasRequest.load(ordering: .relaxed) { return false }
+        return counts?.received == 0
+    }
+
+    /// The millisecond since which the next request is read; nil while one is answered.
     var waitingSince: Int? {
         let since = readingSince.load(ordering: .relaxed)
         return since > 0 ? since : nil
@@ -106,11 +112,11 @@ final class ConnectionRecord: Sendable {
     /// Cuts the connection. The socket must be open.
     func cut() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-    /// The monotonic clock in whole seconds, at least 1.
+    /// The monotonic clock in milliseconds, at least 1.
     static var now: Int {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return max(1, time.tv_sec)
+        return max(1, time.tv_sec * 1000 + time.tv_nsec / 1_000_000)
     }
 }
 
@@ -166,28 +172,36 @@ final class OpenConnections: Sendable {
         _ = records.withLock { $0.removeValue(forKey: ObjectIdentifier(record)) }
     }
 
-    /// Closes connections, so that a new one can be accepted:
+    /// Closes connections, so that new ones can be accepted:
     /// 1. of those that wait for a whole request, all whose client has closed its side. libmicrohttpd sees an
     ///    end that came together with the last bytes only when its idle time is over.
-    /// 2. If there are none: the one that has waited longest, if it has waited for `seconds`.
-    /// 3. If there is none either: those whose client has taken fewer than `minimumBytes` of its answer in
-    ///    `seconds`.
-    func evictForConnection(seconds: Int, minimumBytes: UInt64) {
-        let latest = ConnectionRecord.now - seconds
+    /// 2. All that have sent no byte in ``Limits/unusedMilliseconds``: a client sends its request at once.
+    /// 3. If there are none: those that have waited longest, if they have waited for
+    ///    ``Limits/evictionSeconds``, as many as there are new ones.
+    /// 4. If there is none either: those whose client has taken fewer than ``Limits/evictionBytes`` of its
+    ///    answer in that time.
+    /// - Parameter count: the number of new connections.
+    func evict(for count: Int, _ limits: Limits) {
+        let now = ConnectionRecord.now
+        let latest = now - limits.evictionSeconds * 1000
         records.withLock { records in
             let waiting = records.values.compactMap { record in
                 record.waitingSince.map { (since: $0, record: record) }
             }
-            let closed = waiting.filter(\.record.hasPeerClosed)
-            for connection in closed { connection.record.cut() }
-            if !closed.isEmpty { return }
-            if let longest = waiting.min(by: { $0.since < $1.since }), longest.since <= latest {
-                longest.record.cut()
-                return
+            let useless = waiting.filter { since, record in
+                record.hasPeerClosed
+                    || since <= now - limits.unusedMilliseconds && record.isUnused
             }
+            for connection in useless { connection.record.cut() }
+            if !useless.isEmpty { return }
+            let longest = waiting.filter { $0.since <= latest }.sorted { $0.since < $1.since }
+            for connection in longest.prefix(count) { connection.record.cut() }
+            if !longest.isEmpty { return }
             for record in records.values where record.waitingSince == nil {
-                let since = record.unreadSince(minimumBytes: minimumBytes, pauseSeconds: seconds)
-                if let since, since <= latest { record.cut() }
+                let since = record.unreadSince(
+                    minimumBytes: UInt64(limits.evictionBytes),
+                    pauseSeconds: limits.evictionSeconds)
+                if let since, since <= latest / 1000 { record.cut() }
             }
         }
     }
@@ -195,7 +209,7 @@ final class OpenConnections: Sendable {
     /// Closes a connection, so that its memory serves another body: of those that hold memory for a body and
     /// wait for the rest of it, the one that has waited longest, if it has waited for `seconds`.
     func evictForBody(seconds: Int) {
-        let latest = ConnectionRecord.now - seconds
+        let latest = ConnectionRecord.now - seconds * 1000
         records.withLock { records in
             let waiting = records.values.filter(\.holdsBody).compactMap { record in
                 record.waitingSince.map { (since: $0, record: record) }

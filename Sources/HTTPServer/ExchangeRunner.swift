@@ -96,7 +96,9 @@ struct ExchangeRunner {
     /// Hands a response to libmicrohttpd, which takes a reference of its own; this one ends here.
     private func queue(_ response: consuming OutgoingResponse?, _ closing: Bool) -> Bool {
         guard let response else { return false }
-        if closing || exchange.hasTrailer { response.closeConnection() }
+        if closing || exchange.hasTrailer || exchange.core.reaper.isCrowded {
+            response.closeConnection()
+        }
         return unsafe response.queue(on: connection)
     }
 

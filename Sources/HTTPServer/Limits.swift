@@ -1,8 +1,9 @@
 /// The limits of the server. The limit of a body comes from the handler's ``Admission``.
 public struct Limits: Sendable, Hashable {
-    /// Connections open at once over all addresses. For a further one, the connection that has waited
-    /// longest for a whole request is closed, or else those whose clients leave their answers unread. If none
-    /// has done so for ``evictionSeconds``, the new connection waits in the kernel's queue.
+    /// Connections open at once over all addresses. For a further one, those are closed that were never used,
+    /// or else the one that has waited longest for a whole request, or else those whose clients leave their
+    /// answers unread. If none has done so for ``evictionSeconds``, the new connection waits in the kernel's
+    /// queue.
     public var connections = 128
     /// Streams of events that are sent at once. Their connections do not count in ``connections``: each is idle
     /// for most of the time. One more counts as any other connection does.
@@ -10,6 +11,9 @@ public struct Limits: Sendable, Hashable {
     /// Seconds for which a connection may wait for a whole request, or for its answer to be read, before it
     /// can be closed in favour of a new one.
     public var evictionSeconds = 2
+    /// Milliseconds for which a connection may send no byte at all before it can be closed in favour of a new
+    /// one.
+    public var unusedMilliseconds = 250
     /// Bytes of its answer that a client must take in ``evictionSeconds``, while more of it waits, to keep
     /// its connection.
     public var evictionBytes = 64 * 1024

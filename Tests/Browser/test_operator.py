@@ -94,3 +94,23 @@ def test_the_link_works_once(start, chromium):
     expect(again.locator("main")).to_contain_text("understudy open")
     first.close()
     second.close()
+
+
+def test_a_read_only_link_shows_all_and_offers_no_change(start, chromium):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    proxy.insert({"id": "a", "text": "to be seen"})
+    link = proxy.operator("POST", "/links", expect=201, json={"isReadOnly": True})["url"]
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(link)
+    expect(page.get_by_text("Read only", exact=True)).to_be_visible()
+    expect(page.locator("main")).to_contain_text("to be seen")
+    expect(page.locator("main")).to_contain_text("signed in to look")
+    expect(page.get_by_label("What needs doing?")).to_have_count(0)
+    page.get_by_role("button", name="Sync now").click()
+    expect(page.locator("#toast")).to_contain_text("This sign-in may only look")
+    page.get_by_role("link", name="Queue").click()
+    expect(page.locator(".operations li")).to_have_count(1)
+    assert backend.all() == []
+    context.close()

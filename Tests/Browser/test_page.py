@@ -7,7 +7,7 @@ import requests
 from playwright.sync_api import expect
 from programs import ROOT
 
-TRANSFERRED_BYTES = 152_000
+TRANSFERRED_BYTES = 156_000
 
 
 @pytest.fixture(scope="module")

@@ -82,6 +82,15 @@ def test_pull_purge_and_policies(books, dashboard):
     policy = lambda: [t["conflictPolicy"] for t in proxy.status()["tables"] if t["name"] == "book"]
     assert policy() == ["server"]
 
+    page.page.locator(".policies select").nth(4).select_option("all")
+    page.toast("Saved")
+    notice = page.page.locator(".notice", has_text="A person has paused it")
+    expect(notice).to_be_visible()
+    expect(page.page.get_by_role("link", name="book is paused")).to_be_visible()
+    notice.get_by_role("button", name="Resume").click()
+    expect(notice).to_have_count(0)
+    expect(page.page.get_by_role("link", name="book is paused")).to_have_count(0)
+
     proxy.update("new", {"title": "Pending"}, "book")
     remove = page.page.get_by_role("button", name="Remove from this device")
     remove.click()

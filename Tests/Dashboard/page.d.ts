@@ -104,8 +104,19 @@ interface ListPlace {
 type OperationAction = "retry" | "discard";
 type ConflictChoice = Resolve["choice"];
 
+/** Which conflicts are shown; the age is in seconds, as text (conflicts-state.js). */
+interface ConflictFilter {
+  table: string;
+  q: string;
+  column: string;
+  actor: string;
+  age: string;
+}
+
 /** What the conflicts view knows (conflicts-state.js). */
 interface ConflictsState {
+  filter: ConflictFilter;
+  picked: Set<string>;
   list: ConflictDetail[];
   total: number;
   index: number;

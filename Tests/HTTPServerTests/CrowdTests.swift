@@ -25,6 +25,44 @@ import Testing
         }
     }
 
+    @Test func `connections that were never used do not delay new clients`() throws {
+        var limits = Self.limits(connections: 4)
+        limits.evictionSeconds = 1000
+        let server = try RunningServer(limits: limits, .echo)
+        let unused = (0..<20).map { _ in server.client() }
+        let other = server.client()
+        other.send(Self.get)
+        #expect(other.answer()?.status == 200)
+        // One that has begun its request, and one between two requests, are not unused.
+        let slow = server.client()
+        slow.send("GET / HTTP/1.1\r\nHost:")
+        for _ in 0..<2 {
+            let next = server.client()
+            next.send(Self.get)
+            #expect(next.answer()?.status == 200)
+        }
+        slow.send(" h\r\n\r\n")
+        #expect(slow.answer()?.status == 200)
+        #expect(unused.allSatisfy { $0.isClosed() })
+    }
+
+    @Test func `an answer closes its connection while others wait for a place`() async throws {
+        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
+        var limits = Self.limits(connections: 2)
+        limits.evictionSeconds = 1000
+        let server = try RunningServer(
+            limits: limits, TestHandler { _ in .later { replied.yield($0) } })
+        let clients = (0..<6).map { _ in server.client() }
+        for client in clients { client.send(Self.get) }
+        var answered = 0
+        for await reply in replies {
+            reply(.text("now"))
+            answered += 1
+            if answered == clients.count { break }
+        }
+        #expect(clients.allSatisfy { $0.answer()?.text == "now" })
+    }
+
     @Test func `an idle connection is evicted, one that is being answered is not`() async throws {
         let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
         let server = try RunningServer(

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPMessage
 import HTTPServer
 import HTTPTypes
@@ -56,7 +57,7 @@ import Testing
         }
         let (server, clients, replies) = (held.server, held.clients, held.replies)
         let idle = server.client()
-        async let stopped: Void = server.server.stop()
+        let stopped = Task(executorPreference: OwnThreads()) { await server.server.stop() }
         // The stop has begun when the request that waits for the network is answered.
         #expect(clients[3].answer()?.status == 503)
         #expect(clients[1].answer()?.text == "made, not sent on")
@@ -66,7 +67,7 @@ import Testing
         #expect(replies["/network"]?.tryBeginChange() == false)
         replies["/change"]?(.text("committed", status: .created))
         replies["/later"]?.endChange(answerOnStop: .text("kept"))
-        await stopped
+        await stopped.value
         let answer = clients[0].answer()
         #expect(answer?.status == 201)
         #expect(answer?.text == "committed")
@@ -89,7 +90,7 @@ import Testing
             replies[path]?(Response(head: HTTPResponse(status: .ok), stream: stream))
         }
         for client in clients[1...] { #expect(client.head()?.status == 200) }
-        async let stopped: Void = server.server.stop()
+        let stopped = Task(executorPreference: OwnThreads()) { await server.server.stop() }
         #expect(clients[2].chunk() == nil)
         replies["/change"]?(Response(head: HTTPResponse(status: .created), stream: streams[0]))
         for stream in streams[..<2] {
@@ -98,7 +99,7 @@ import Testing
         }
         #expect(clients[0].head()?.status == 201)
         for client in clients[..<2] { #expect(client.chunk() == Array("whole".utf8)) }
-        await stopped
+        await stopped.value
         #expect(replies.count == 3)
     }
 
@@ -216,5 +217,14 @@ private struct HeldReplies {
         }
         for await _ in started.prefix(paths.count) {}
         replies = held.withLock { $0 }
+    }
+}
+
+/// Runs each job on a thread of its own: a test that reads from a socket holds a thread of the pool, and the
+/// other one may be held by another test.
+private final class OwnThreads: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

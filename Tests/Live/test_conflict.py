@@ -97,3 +97,20 @@ def test_a_choice_with_an_old_revision_is_refused_with_the_current_operation(sta
         json={"revision": conflict["revision"], "choice": "server"},
     )
     assert problem["code"] == "operation-changed"
+
+
+def test_commands_find_conflicts_and_operations_by_what_they_are_about(start):
+    _, proxy, conflict = make_conflict(start)
+    found = lambda *words: proxy.command(*words).stdout
+    for words in (["--table", "todoitem"], ["--text", "eggs (6)"], ["--column", "text"], ["--actor", "client"]):
+        assert "eggs" in found("conflicts", "list", *words), words
+        assert "eggs" in found("queue", "list", *words, "--status", "412", "--sort", "newest"), words
+    for words in (["--table", "other"], ["--column", "complete"], ["--before", "2020-01-01T00:00:00Z"]):
+        assert "No conflicts" in found("conflicts", "list", *words), words
+        assert "eggs" not in found("queue", "list", *words), words
+    refused = proxy.command("queue", "list", "--sort", "colour")
+    assert refused.returncode != 0 and "sort" in refused.stderr, refused
+    decided = proxy.command("conflicts", "resolve-all", "newest", "--column", "text", "--yes")
+    assert decided.returncode == 0 and "1 operation decided" in decided.stdout, decided
+    assert proxy.sync()["state"] == "complete"
+    assert proxy.get("eggs").json()["text"] == "Buy organic eggs"

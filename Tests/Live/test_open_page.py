@@ -126,3 +126,57 @@ def test_the_demo_opens_its_dashboard_by_such_a_page(start, desktop):
     finally:
         program.stop()
         remove(home)
+
+
+def test_a_read_only_sign_in_sees_all_and_changes_nothing(start):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    proxy.insert({"id": "a", "text": "mine"})
+    made = proxy.command("open", "--print-only", "--read-only")
+    (link,) = re.findall(LINK, made.stdout)
+    browser = requests.Session()
+    api = f"{proxy.url}/-/api/v1"
+    signed = browser.post(f"{api}/session", json={"link": link}, timeout=10).json()
+    assert signed["isReadOnly"] is True
+    browser.headers["Understudy-Session"] = signed["session"]
+    before = (proxy.all(), proxy.operator("GET", "/operations")["items"], proxy.operator("GET", "/settings"))
+
+    # Every route but those that read: nothing is left out.
+    routes = [
+        (method, path)
+        for path, methods in requests.get(f"{proxy.url}/-/openapi.json", timeout=10).json()["paths"].items()
+        for method in methods
+        if path.startswith("/-/api/v1") and method in ("get", "post", "patch", "put", "delete")
+    ]
+    changes = {one for one in routes if one[0] != "get"}
+    mine = {("post", "/-/api/v1/session"), ("delete", "/-/api/v1/session")}
+    reads = {("post", "/-/api/v1/operations/outcomes")}
+    assert len(changes) > 25 and mine | reads <= changes
+    for method, path in sorted(changes - mine - reads):
+        target = proxy.url + path.replace("{table}", "todoitem").replace("{", "").replace("}", "")
+        answer = browser.request(method, target, json={}, timeout=10)
+        assert (answer.status_code, answer.json()["code"]) == (403, "read-only"), (method, path)
+    outcomes = browser.post(f"{api}/operations/outcomes", json={"ids": []}, timeout=10)
+    assert outcomes.status_code != 403
+    for path in ("status", "operations", "conflicts", "history", "settings", "tables"):
+        assert browser.get(f"{api}/{path}", timeout=10).status_code == 200, path
+
+    zumo = {"ZUMO-API-VERSION": "2.0.0"}
+    row = f"{proxy.url}/tables/todoitem/a"
+    assert browser.get(row, headers=zumo, timeout=10).json()["text"] == "mine"
+    written = [
+        browser.patch(row, json={"text": "theirs"}, headers=zumo, timeout=10),
+        browser.delete(row, headers=zumo, timeout=10),
+        browser.post(f"{proxy.url}/tables/todoitem", json={"id": "b"}, headers=zumo, timeout=10),
+    ]
+    assert [one.status_code for one in written] == [403] * 3
+    assert "may only look" in written[0].json()["error"]
+
+    proxy.stop()
+    proxy.start()
+    assert browser.post(f"{api}/push", json={}, timeout=10).status_code == 403
+    assert "read-only" in proxy.command("sessions").stdout
+    after = (proxy.all(), proxy.operator("GET", "/operations")["items"], proxy.operator("GET", "/settings"))
+    assert after == before
+    assert browser.delete(f"{api}/session", timeout=10).status_code == 204
+    assert browser.get(f"{api}/status", timeout=10).status_code == 401

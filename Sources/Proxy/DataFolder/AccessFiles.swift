@@ -17,7 +17,8 @@ struct SessionFile: Sendable {
             else { return nil }
             return OperatorAccess.Session(
                 cookie: cookie, value: value, expiresAt: expires,
-                browser: entry["browser"]?.string ?? "")
+                browser: entry["browser"]?.string ?? "",
+                isReadOnly: entry["isReadOnly"]?.bool ?? false)
         }
     }
 
@@ -30,6 +31,7 @@ struct SessionFile: Sendable {
                     .init("value", .string(session.value)),
                     .init("expiresAt", .string(session.expiresAt.text)),
                     .init("browser", .string(session.browser)),
+                    .init("isReadOnly", .bool(session.isReadOnly)),
                 ])
             })
         try? Files.write(file, Array(list.text.utf8))

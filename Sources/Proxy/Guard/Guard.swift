@@ -58,7 +58,7 @@ struct Guard: Sendable {
         if let decision = portDecision(request, space, path) { return decision }
         if let answer = preflightAnswer(request, space) { return .answer(answer) }
         if let refusal = capabilityRefusal(asked, space) ?? signInRefusal(request, space)
-            ?? contentTypeRefusal(request, space)
+            ?? readOnlyRefusal(asked, space) ?? contentTypeRefusal(request, space)
         {
             return .refuse(refusal, space)
         }
@@ -164,6 +164,25 @@ struct Guard: Sendable {
             .signIn,
             "Sign in: open the link that `understudy open` makes, or send the token of the file "
                 + "operator.token as `Authorization: Bearer`.")
+    }
+
+    /// Refuses what a read-only sign-in of the dashboard may not do: all but reads, signing in or out, and the
+    /// question where operations are.
+    private func readOnlyRefusal(_ asked: AddressedRequest, _ space: Space) -> Refusal? {
+        let method = asked.request.head.method
+        guard asked.request.head.headerFields.contains(.understudySession),
+            ![.get, .head, .options].contains(method), space != .operatorAPI(.signIn),
+            case .session(let session) = access.caller(asked.request), session.isReadOnly
+        else { return nil }
+        let path = (try? asked.place.get())?.path.segments.dropFirst(3) ?? []
+        if space == .operatorAPI(.api),
+            path == ["session"] || path == ["operations", "outcomes"]
+        {
+            return nil
+        }
+        return Refusal(
+            .readOnly, "This sign-in may only look: `understudy open` makes a link that may change."
+        )
     }
 
     private func contentTypeRefusal(_ request: Request, _ space: Space) -> Refusal? {

@@ -18,12 +18,13 @@ struct Refusal: Sendable, Hashable {
         case port = "wrong-port"
         case capability
         case signIn = "sign-in-required"
+        case readOnly = "read-only"
         case contentType = "content-type"
 
         /// The status of the answer.
         var status: HTTPResponse.Status {
             switch self {
-            case .address, .serviceWorker, .origin: .forbidden
+            case .address, .serviceWorker, .origin, .readOnly: .forbidden
             case .port: .notFound
             case .method: .methodNotAllowed
             case .methodOverride, .target: .badRequest
@@ -71,7 +72,7 @@ struct Refusal: Sendable, Hashable {
     /// operator API.
     func tablesError(_ limitBytes: Int) -> TablesError? {
         switch reason {
-        case .origin: .forbidden(sentence)
+        case .origin, .readOnly: .forbidden(sentence)
         case .methodOverride: .methodOverride
         case .tooLarge: .bodyTooLarge(limitBytes: limitBytes)
         case .contentType: .unsupportedContentType
@@ -175,6 +176,7 @@ enum RejectionReason: Sendable, Hashable {
             "A client came without an address of its own, or with one that was revoked. Make one "
                 + "with `understudy access add NAME`."
         case .byGuard(.signIn): "A client asked the operator API without being signed in."
+        case .byGuard(.readOnly): "A browser with a read-only sign-in tried to change something."
         case .byGuard(.contentType): "A client sent a body that does not say it is JSON."
         case .byServer(.unreadable): "A client sent bytes that are not an HTTP request."
         case .byServer(let reason): "A request was not read. \(reason.sentence)"

@@ -143,6 +143,8 @@ struct Metrics: Sendable {
             }
         case .pushesFailing:
             each("table", max) { $0.tables.map { ($0.name, $0.pushWait == nil ? 0 : 1) } }
+        case .paused:
+            each("table", max) { $0.tables.map { ($0.name, $0.pause == .nothing ? 0 : 1) } }
         case .pullsFailing:
             each("table", max, closed: closedTables { $0.pullsFail ? 1 : 0 }) {
                 $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) }
@@ -324,6 +326,7 @@ enum Metric: String, CaseIterable {
     case tableItems = "understudy_table_items"
     case pushesFailing = "understudy_table_pushes_failing"
     case pullsFailing = "understudy_table_pulls_failing"
+    case paused = "understudy_table_paused"
     case rowsSetAside = "understudy_table_rows_set_aside"
     case lastBackup = "understudy_last_backup_timestamp_seconds"
     case backupFailing = "understudy_backup_failing"
@@ -349,8 +352,8 @@ enum Metric: String, CaseIterable {
             "counter"
         case .requestDuration, .clientRequestDuration: "histogram"
         case .buildInfo, .backendUp, .changesFollowed, .stores, .queueOperations, .oldestAge,
-            .ledgerImbalance,
-            .lastSync, .tableItems, .pushesFailing, .pullsFailing, .rowsSetAside, .lastBackup,
+            .ledgerImbalance, .lastSync, .tableItems, .pushesFailing, .pullsFailing, .paused,
+            .rowsSetAside, .lastBackup,
             .backupFailing, .storeBytes, .storeLogBytes,
             .budgetUsed, .diskFreeBytes, .processOpenFiles, .processMaxFiles, .processVirtualBytes,
             .processMaxVirtualBytes, .processResidentBytes, .processStartTime:
@@ -386,6 +389,7 @@ enum Metric: String, CaseIterable {
         case .pushesFailing:
             "1 for a table whose changes wait because the backend fails for it, else 0."
         case .pullsFailing: "1 for a table whose pulls fail, else 0."
+        case .paused: "1 for a table that a person has paused, else 0."
         case .rowsSetAside: "Rows of the backend that are not here, since they cannot be taken."
         case .lastBackup: "When the latest backup of the backup folder began."
         case .backupFailing: "1 when the last try to make a backup failed, else 0."

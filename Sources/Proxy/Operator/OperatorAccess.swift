@@ -27,6 +27,8 @@ final class OperatorAccess: Sendable {
         let expiresAt: Instant
         /// The browser's `User-Agent` at the sign-in.
         var browser = ""
+        /// Whether it sees all and changes nothing.
+        var isReadOnly = false
 
         /// The id of the session in lists. It reveals neither value.
         var id: String { String(SHA256.hex(cookie).prefix(12)) }
@@ -38,6 +40,7 @@ final class OperatorAccess: Sendable {
     private struct Link: Hashable {
         let value: String
         let expiresAt: Instant
+        let isReadOnly: Bool
     }
 
     private struct State {
@@ -127,10 +130,13 @@ final class OperatorAccess: Sendable {
     }
 
     /// Makes a one-time link.
+    /// - Parameter isReadOnly: whether the browser that uses it may change nothing.
     /// - Returns: its secret value, and the end of its validity.
-    func makeLink() -> (value: String, expiresAt: Instant) {
+    func makeLink(isReadOnly: Bool = false) -> (value: String, expiresAt: Instant) {
         let now = now()
-        let link = Link(value: secret(), expiresAt: now.adding(seconds: Limits.linkSeconds))
+        let link = Link(
+            value: secret(), expiresAt: now.adding(seconds: Limits.linkSeconds),
+            isReadOnly: isReadOnly)
         let (_, gone) = state.withLock { state in
             state.changingLinks { state in
                 state.links.removeAll { $0.expiresAt <= now }
@@ -145,7 +151,7 @@ final class OperatorAccess: Sendable {
     /// - Parameter browser: the browser's `User-Agent`.
     func signIn(link: String, browser: String = "") -> Session? {
         let now = now()
-        let session = Session(
+        var session = Session(
             cookie: secret(), value: secret(),
             expiresAt: now.adding(seconds: Limits.sessionSeconds),
             browser: String(browser.prefix(Limits.browserNameCharacters)))
@@ -154,7 +160,7 @@ final class OperatorAccess: Sendable {
                 state.links.removeAll { $0.expiresAt <= now }
                 let found = state.links.firstIndex { Self.isSame($0.value, link) }
                 guard let found else { return nil }
-                state.links.remove(at: found)
+                session.isReadOnly = state.links.remove(at: found).isReadOnly
                 state.sessions.removeAll { $0.expiresAt <= now }
                 state.sessions = state.sessions.suffix(Limits.sessions - 1) + [session]
                 return state.sessions

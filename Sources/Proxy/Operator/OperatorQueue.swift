@@ -51,7 +51,8 @@ extension OperatorAPI {
             text: call.query["q"], reason: call.query["reason"],
             status: try status(call.query["status"]) { .invalid($0, parameter: "status") },
             attempts: try call.number("attempts", in: 0...Int(Int32.max)),
-            before: try before(call.query["before"]) { .invalid($0, parameter: "before") })
+            before: try before(call.query["before"]) { .invalid($0, parameter: "before") },
+            actor: call.query["actor"], column: call.query["column"])
     }
 
     /// The time that a filter names. A text that is none must not select all times.
@@ -163,7 +164,7 @@ extension OperatorAPI {
                     pointer: "/filter")
         }
         // A blank text would match almost everything, or nothing.
-        for name in ["table", "q", "reason"] {
+        for name in ["table", "q", "reason", "actor", "column"] {
             guard let text = given[name]?.string, text.allSatisfy(\.isWhitespace) else { continue }
             let place = "/filter/\(name)"
             throw .invalid("\(place) is blank: leave it out, or give it a value.", pointer: place)
@@ -184,14 +185,16 @@ extension OperatorAPI {
             attempts: given["attempts"]?.integer.map { Int($0) },
             before: try before(given["before"]?.string) {
                 .invalid($0, pointer: "/filter/before")
-            })
+            },
+            actor: given["actor"]?.string, column: given["column"]?.string)
     }
 
     /// `POST /conflicts/resolve`: decides all conflicts that match by one choice. `edited` is for a single
     /// conflict only.
     func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
         guard let resolution = Self.plainChoice(call.body) else {
-            throw .invalid("choice must be mine, server, merged or both.", pointer: "/choice")
+            throw .invalid(
+                "choice must be mine, server, merged, newest or both.", pointer: "/choice")
         }
         return try await bulk(
             .resolve(resolution, holdSeconds: Self.holdSeconds(call)), call)
@@ -211,12 +214,12 @@ extension OperatorAPI {
         call.body["holdSeconds"]?.integer.map { Int($0) } ?? 0
     }
 
-    /// `GET /conflicts`: lists the open conflicts.
+    /// `GET /conflicts`: lists the open conflicts that match.
     func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let (limit, after) = (try call.limit(), try call.cursor())
+        let (filter, limit, after) = (try Self.filter(call), try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.conflicts(after: after, limit: limit)
+            try await tenant.store.conflicts(filter, after: after, limit: limit)
         }
         return .json(Answers.Page(page) { Answers.ConflictDetail($0) })
     }
@@ -258,6 +261,7 @@ extension OperatorAPI {
         case "mine": .mine
         case "server": .server
         case "merged": .merged
+        case "newest": .newest
         case "both": .both
         default: nil
         }

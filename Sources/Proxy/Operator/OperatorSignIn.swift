@@ -97,7 +97,9 @@ extension OperatorAPI {
                 "This link was used or is too old; make a new one with `understudy open`.")
         }
         var response = Response.json(
-            Answers.SignedIn(session: session.value, expiresAt: session.expiresAt),
+            Answers.SignedIn(
+                session: session.value, expiresAt: session.expiresAt,
+                isReadOnly: session.isReadOnly),
             status: .created, location: call.location("session"))
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=\(session.cookie); Path=/; HttpOnly; "
@@ -123,7 +125,7 @@ extension OperatorAPI {
         guard access.caller(call.request) == .token else {
             throw Self.signInRequired("Only the token of operator.token makes links.")
         }
-        let link = access.makeLink()
+        let link = access.makeLink(isReadOnly: call.body["isReadOnly"]?.bool ?? false)
         let called = call.request.head.authority ?? ""
         let host = rules.addresses?.dashboardAuthority(called) ?? called
         return .json(

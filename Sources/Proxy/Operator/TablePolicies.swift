@@ -12,6 +12,7 @@ struct TablePolicies: Sendable, Hashable {
     var hasIntegerIDs = false
     var parents: [ParentLink]?
     var preservesHistory: Bool?
+    var pause: TablePause?
 
     /// A change of nothing.
     init() {}
@@ -24,6 +25,7 @@ struct TablePolicies: Sendable, Hashable {
         unconditional = table.unconditionalPolicy
         parents = table.parents
         preservesHistory = table.preservesHistory
+        pause = table.pause
     }
 
     /// The policies of a new table.
@@ -35,6 +37,7 @@ struct TablePolicies: Sendable, Hashable {
         policies.unconditional = .ask
         policies.parents = []
         policies.preservesHistory = false
+        policies.pause = TablePause.nothing
         return policies
     }()
 
@@ -48,6 +51,7 @@ struct TablePolicies: Sendable, Hashable {
         if hasIntegerIDs { table.idKind = .integer }
         table.parents = parents ?? table.parents
         table.preservesHistory = preservesHistory ?? table.preservesHistory
+        table.pause = pause ?? table.pause
     }
 
     /// Reads words joined by `+`, such as `revalidate+write-through`; nil if one is unknown.
@@ -67,6 +71,9 @@ struct TablePolicies: Sendable, Hashable {
             case "public": isPublic = true
             case "integer-ids": hasIntegerIDs = true
             case "preserve-history": preservesHistory = true
+            case "paused": pause = .all
+            case "paused-pushes": pause = .pushes
+            case "paused-pulls": pause = .pulls
             case "unconditional-client": unconditional = .client
             case "unconditional-ask": unconditional = .ask
             default: guard Self.words.contains(String(word)) else { return nil }
@@ -93,6 +100,7 @@ struct TablePolicies: Sendable, Hashable {
             }
             preservesHistory = bool
         }
+        pause = try Self.word("pause", body)
         if let value = body["parents"] { parents = try Self.parents(value) }
     }
 
@@ -189,6 +197,7 @@ extension TablePolicies {
             isPublic = said.isPublic ?? isPublic
             parents = said.parents ?? parents
             preservesHistory = said.preservesHistory ?? preservesHistory
+            pause = said.pause ?? pause
         }
     }
 
@@ -202,6 +211,7 @@ extension TablePolicies {
         gone.isPublic = named.isPublic == nil ? isPublic : nil
         gone.parents = named.parents == nil ? parents : nil
         gone.preservesHistory = named.preservesHistory == nil ? preservesHistory : nil
+        gone.pause = named.pause == nil ? pause : nil
         return gone
     }
 
@@ -223,6 +233,7 @@ extension TablePolicies {
         change.parents = standard(parents, table.parents, Self.standard.parents)
         change.preservesHistory = standard(
             preservesHistory, table.preservesHistory, Self.standard.preservesHistory)
+        change.pause = standard(pause, table.pause, Self.standard.pause)
         return change
     }
 }

@@ -10,12 +10,12 @@ extension TablesRoutes {
     /// - `local`: from the store.
     /// - `revalidate`: from the store; then the table is pulled.
     /// - `remote-first`: the table is pulled first, then the answer is from the store, with the client's own
-    ///   changes. If the backend cannot be reached or is too slow, only from the store.
+    ///   changes. If the backend cannot be reached or is too slow, or the table is paused, only from the store.
     func read(
         _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
     ) -> Answer {
         guard let table = context.table.settings, table.readPolicy != .local,
-            context.tenant.backendStatus.mayPullForRead
+            !table.pause.stopsPulls, context.tenant.backendStatus.mayPullForRead
         else {
             return local(context)
         }

@@ -132,6 +132,7 @@ extension TablesRoutes {
     func writesThrough(_ context: RequestContext) -> Bool {
         let table = context.table.settings
         let backendStatus = context.tenant.backendStatus
+        if table?.pause.stopsPushes == true { return false }
         if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
         guard table?.idKind == .integer, case .insert = context.call.verb else { return false }
         return backendStatus.sendsWrites

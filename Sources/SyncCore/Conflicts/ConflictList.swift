@@ -138,10 +138,13 @@ struct ConflictList: InTransaction {
             mineAt: operation.createdAt, mineActor: operation.actor, serverAt: server.updatedAt)
     }
 
-    /// A page of conflicts, oldest first.
-    func page(after: Int64, limit: Int) throws -> Page<ConflictDetail> {
-        let page = try lists.page(
-            OperationFilter(states: [.conflict]), after: after, limit: limit)
+    /// A page of the conflicts that match, oldest first. The filter's states do not count.
+    func page(
+        _ filter: OperationFilter, after: Int64, limit: Int
+    ) throws -> Page<ConflictDetail> {
+        var filter = filter
+        filter.states = [.conflict]
+        let page = try lists.page(filter, after: after, limit: limit)
         return Page(
             items: try page.items.compactMap(detail), next: page.next, total: page.total)
     }

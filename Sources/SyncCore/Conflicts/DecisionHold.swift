@@ -39,6 +39,7 @@ struct DecisionHold: InTransaction {
             SELECT count(*) FROM operations INDEXED BY operations_timed
             WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL
               AND next_attempt_at BETWEEN ?1 AND ?1 + ?2 AND reason LIKE '%' || ?3
+              AND table_id NOT IN \(TableWaits.pausedTables)
             """,
             [
                 transaction.now.milliseconds, Int64(StoreLimits.holdSecondsMax) * 1000, Self.mark,

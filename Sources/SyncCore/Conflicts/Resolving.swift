@@ -8,6 +8,9 @@ public enum Resolution: Sendable, Hashable {
     case server
     /// Sends the proposed merge (``ConflictDetail/proposed``).
     case merged
+    /// Lets the side that was written later win where both changed a column, and sends the merge. Where one
+    /// side is deleted, the later side wins whole.
+    case newest
     /// Keeps the backend's row, and inserts my row as a new item.
     case both
     /// Sends the proposed merge with these columns set on top. Without a proposal they are set on top of my
@@ -25,6 +28,7 @@ struct Resolving: InTransaction {
     ///
     /// - mine: sends my changes over the backend's row. Columns that only the backend changed stay.
     /// - merged: sends the proposed merge.
+    /// - newest: decides as mine if the local change is later than the backend's row, else as merged or server.
     /// - edited: sends the proposed merge with the given columns set on top (see ``Resolution/edited(_:)``).
     /// - server: makes the item the backend's row.
     /// - both: makes the item the backend's row, and inserts my row as a new item.
@@ -41,6 +45,15 @@ struct Resolving: InTransaction {
         let server = ServerSide(shadowOf: row)
         let proposed = proposed(operation, row, server)
         switch resolution {
+        case .newest:
+            guard let theirs = server.updatedAt.flatMap({ Instant(parsing: $0) }) else {
+                return .refused(
+                    reason: "The server's row has no time: keep mine or the server's.")
+            }
+            let isMineLater = operation.createdAt > theirs
+            return try resolve(
+                id, revision: revision,
+                isMineLater ? .mine : proposed == nil ? .server : .merged)
         case .mine:
             let mine = row.deleted ? nil : mine(operation, row, over: server)
             // My values stay, so `before` in history is the backend's row that is replaced.

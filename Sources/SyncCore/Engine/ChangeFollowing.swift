@@ -125,18 +125,20 @@ extension SyncEngine {
             guard await isNews(stamp, of: table) else { return }
             heardChanges.add(table, at: clock.uptime() + plan.pullDelay(random: random))
         case .reset:
-            let known = (try? await store.read { try $0.tables.all().map(\.name) }) ?? []
-            for table in known {
+            let known = (try? await store.read { try $0.tables.all() }) ?? []
+            for table in known.filter({ !$0.pause.stopsPulls }).map(\.name) {
                 heardChanges.add(table, at: clock.uptime() + plan.pullDelay(random: random))
             }
         }
     }
 
-    /// Whether a table of this store has changed since its last pull, as far as its latest stamp shows that.
+    /// Whether a table of this store has changed since its last pull, as far as its latest stamp shows that. One
+    /// whose pulls a person has paused has no news.
     private func isNews(_ stamp: Instant?, of name: TableName) async -> Bool {
         let isWanted = settings.tables.contains(name)
         let isNews = try? await store.read { transaction in
             guard let table = try transaction.tables.table(name) else { return isWanted }
+            if table.pause.stopsPulls { return false }
             guard let stamp, table.isWholeHere, !table.mustCompare else { return true }
             let pulled = try transaction.tokens.pulledUpTo(table)
             return pulled.map { $0 < stamp } ?? true

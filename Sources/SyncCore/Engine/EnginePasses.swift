@@ -46,10 +46,13 @@ extension SyncEngine {
                 return await end(stop, credential)
             }
             current?.isEnding = true
-            let waiting = try await store.read { try $0.dueOperations.waiting() }
+            let (waiting, paused) = try await store.read {
+                (try $0.dueOperations.waiting(), try $0.dueOperations.paused())
+            }
             return end(
                 current?.run ?? running.run,
-                waiting: store.has(.explicitSyncLeavesWaiting) ? (0, nil, nil) : waiting)
+                waiting: store.has(.explicitSyncLeavesWaiting) ? (0, nil, nil) : waiting,
+                paused: paused)
         } catch {
             scheduler.pausePushes(now: clock.uptime())
             return (.failed, error.description)
@@ -190,9 +193,9 @@ extension SyncEngine {
         for request in requests {
             let remote = remote(credential)
             let before = current?.run.pull ?? []
-            if let wait = try await pullWait(of: request.table) {
+            if let reason = try await pullObstacle(of: request.table) {
                 var report = PullReport(table: request.table.text)
-                report.error = wait.reason
+                report.error = reason
                 current?.run.pull = before + [report]
                 continue
             }
@@ -226,10 +229,15 @@ extension SyncEngine {
         return requiresSignIn && !isProven ? .signIn : nil
     }
 
-    /// The wait that puts a table's pull off now; nil if it may be pulled.
-    private func pullWait(of table: TableName) async throws(StoreError) -> TableWait? {
-        let wait = try await store.read { try $0.tableWaits.wait(.pull, of: table) }
-        return wait.flatMap { $0.until > clock.now() ? $0 : nil }
+    /// Why a table is not pulled now: a person has paused it, or a failure puts it off; nil if it may be.
+    private func pullObstacle(of table: TableName) async throws(StoreError) -> String? {
+        try await store.read { transaction in
+            if try transaction.tables.table(table)?.pause.stopsPulls == true {
+                return TablePause.reasonOfPull(table)
+            }
+            let wait = try transaction.tableWaits.wait(.pull, of: table)
+            return wait.flatMap { $0.until > transaction.now ? $0.reason : nil }
+        }
     }
 
     /// Finds out whether a failed pull is about its table: another table, or a list of the same one, proves
@@ -266,9 +274,11 @@ extension SyncEngine {
         case .push: return []
         case .pull(let request): return [request]
         case .sync:
-            let known = try await store.read { try $0.tables.all().map(\.name) }
+            let known = try await store.read { try $0.tables.all() }
+            let names = known.map(\.name)
             let more = settings.tables + store.wanted.all.filter { !settings.tables.contains($0) }
-            return (known + more.filter { !known.contains($0) }).map { PullRequest(table: $0) }
+            let pulled = known.filter { !$0.pause.stopsPulls }.map(\.name)
+            return (pulled + more.filter { !names.contains($0) }).map { PullRequest(table: $0) }
         }
     }
 
@@ -321,8 +331,9 @@ extension SyncEngine {
     }
 
     /// - Parameter waiting: the number of operations that are to be tried again, and why the first waits.
+    /// - Parameter paused: the number of operations whose tables a person has paused.
     private func end(
-        _ run: Run, waiting: (count: Int, reason: String?, status: Int?)
+        _ run: Run, waiting: (count: Int, reason: String?, status: Int?), paused: Int
     ) -> (RunState, String?) {
         let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
         if let error = run.pull.compactMap(\.error).first {
@@ -342,6 +353,10 @@ extension SyncEngine {
             current?.loggedReason = "\(changes) to be tried again: \(answer)."
             let reason = waiting.reason.map { " " + $0 } ?? ""
             return (.completeWithErrors, "\(changes) to be tried again.\(reason)")
+        }
+        if paused > 0, run.kind != .pull {
+            let changes = paused == 1 ? "1 change stays" : "\(paused) changes stay"
+            return (.complete, "\(changes) here: a person has paused the table.")
         }
         return (.complete, nil)
     }

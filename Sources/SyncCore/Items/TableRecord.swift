@@ -37,6 +37,8 @@ struct TableRecord: Sendable, Hashable {
     var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     var preservesHistory: Bool
+    /// What a person has paused.
+    var pause: TablePause
     /// Whether the rows that were read last had no version.
     var lacksVersions: Bool
     /// Written by ``TableRecords/learn(_:of:)`` alone.
@@ -69,7 +71,7 @@ struct TableRecord: Sendable, Hashable {
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
           parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
           is_unsorted, deletion, lacks_versions, accepted_rows, larger_pages_after,
-          part, must_compare, part_generation FROM tables
+          part, must_compare, part_generation, pause FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -104,6 +106,7 @@ struct TableRecord: Sendable, Hashable {
         part = TablePart(stored: row[25])
         mustCompare = row[26]
         partGeneration = (row[27] as Int64?).flatMap { Generation(rawValue: Int($0)) }
+        pause = TablePause(rawValue: row[28]) ?? .nothing
     }
 }
 
@@ -129,6 +132,8 @@ public final class TableSettings: Sendable {
     public var writePolicy: WritePolicy { record.writePolicy }
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool { record.isPublic }
+    /// What a person has paused.
+    public var pause: TablePause { record.pause }
     /// The columns that every row on the backend has, null where nothing was written.
     public var columns: TableColumns { record.spellings.columns }
     /// The names of all columns that some row has.
@@ -175,6 +180,42 @@ public enum WritePolicy: String, Sendable, Hashable, CaseIterable {
     case local
     /// When the backend has judged the write, or after a bounded wait.
     case writeThrough = "write-through"
+}
+
+/// What a person has paused of one table, until a person resumes it. Clients read and write as before.
+public enum TablePause: String, Sendable, Hashable, CaseIterable {
+    case nothing
+    /// Its changes are not sent.
+    case pushes
+    /// The backend's changes are not fetched.
+    case pulls
+    /// Neither is done.
+    case all
+
+    /// Whether its changes stay in the queue.
+    public var stopsPushes: Bool { self == .pushes || self == .all }
+    /// Whether it is not pulled.
+    public var stopsPulls: Bool { self == .pulls || self == .all }
+
+    /// What a person is told of the table; nil if nothing is paused.
+    var sentence: String? {
+        switch self {
+        case .nothing: nil
+        case .pushes: "A person has paused it: its changes are not sent."
+        case .pulls: "A person has paused it: what others change is not fetched."
+        case .all: "A person has paused it: nothing is sent or fetched."
+        }
+    }
+
+    /// What a person is told of a change that waits.
+    static func reasonOfPush(_ table: TableName) -> String {
+        "A person has paused the table \(table)."
+    }
+
+    /// What a person is told who asks for a pull.
+    static func reasonOfPull(_ table: TableName) -> String {
+        "A person has paused the pulls of table \(table): resume it first."
+    }
 }
 
 /// A column whose value is the id of an item of another table, its parent. The parent is inserted before

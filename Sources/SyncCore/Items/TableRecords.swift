@@ -75,7 +75,7 @@ struct TableRecords {
               last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
               pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ?,
               lacks_versions = ?, accepted_rows = ?, larger_pages_after = ?,
-              must_compare = ?, part_generation = ? WHERE id = ?
+              must_compare = ?, part_generation = ?, pause = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
@@ -86,7 +86,7 @@ struct TableRecords {
                 table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
                 table.largestPageRows, table.isUnsorted, table.lacksVersions, table.acceptedRows,
                 table.largerPagesAfter, table.mustCompare,
-                table.partGeneration.map { Int64($0.rawValue) }, table.id,
+                table.partGeneration.map { Int64($0.rawValue) }, table.pause.rawValue, table.id,
             ])
         transaction.effects.changedTables = true
     }

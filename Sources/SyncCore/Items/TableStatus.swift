@@ -34,7 +34,9 @@ public struct TableStatus: Sendable, Hashable {
     public var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     public var preservesHistory: Bool
-    /// A warning in plain words: why its changes wait, why pulls fail, rows that are set aside, rows without a
+    /// What a person has paused.
+    public var pause: TablePause
+    /// A warning in plain words: what is paused, why its changes wait, why pulls fail, rows that are set aside, rows without a
     /// version, or the backend's paging or clocks.
     public var warning: String?
     /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
@@ -78,7 +80,7 @@ struct TableStatuses: InTransaction {
             readPolicy: table.readPolicy, writePolicy: table.writePolicy,
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
-            parents: table.parents, preservesHistory: table.preservesHistory,
+            parents: table.parents, preservesHistory: table.preservesHistory, pause: table.pause,
             warning: warning(table, pushWait, setAside: setAside), pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: pushWait,
             pullWait: try transaction.tableWaits.wait(.pull, of: table.name), setAside: setAside,
@@ -92,7 +94,8 @@ struct TableStatuses: InTransaction {
     private func warning(
         _ table: TableRecord, _ pushWait: TableWait?, setAside: Int
     ) -> String? {
-        var sentences = [pushWait.map { "Its changes wait: \($0.reason)" }].compactMap(\.self)
+        var sentences = [table.pause.sentence, pushWait.map { "Its changes wait: \($0.reason)" }]
+            .compactMap(\.self)
         if let error = table.pullError { sentences.append("Its pulls fail: \(error)") }
         if setAside > 0 {
             let rows =
@@ -126,6 +129,8 @@ extension Store {
             table.paging = status.paging
             table.parents = status.parents
             table.preservesHistory = status.preservesHistory
+            if table.pause != status.pause { transaction.effects.madeWork = true }
+            table.pause = status.pause
             try transaction.tables.save(table)
             if status.idKind == .integer {
                 try IDKinds(transaction: transaction).adoptIntegerIDs(&table)

@@ -66,7 +66,7 @@ extension PushPass {
         /// The row was read, and nothing was sent yet.
         var isRead = false
         var isMerge = false
-        /// Nothing was sent, because the slots are closed.
+        /// Nothing was sent, because the slots are closed or the table is paused.
         var isHeld = false
         /// See ``PushedOperation/follower``.
         var follower: Int64?
@@ -82,6 +82,7 @@ extension PushPass {
         let table = operation.table
         if gates.isClosed(operation.tableID) { return Step(state: operation.state, isHeld: true) }
         guard let record = try await record(of: table) else { return nil }
+        if record.pause.stopsPushes { return Step(state: operation.state, isHeld: true) }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
         subject.isReadFirst =

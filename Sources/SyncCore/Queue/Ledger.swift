@@ -225,17 +225,20 @@ struct DueOperations {
     }
 
     /// The number of operations that wait to be retried, with those whose tables are put off, and the reason
-    /// and status of the first. A decision that can still be undone waits for no retry.
+    /// and status of the first. A decision that can still be undone waits for no retry, nor does what a person
+    /// has paused.
     func waiting() throws -> (count: Int, reason: String?, status: Int?) {
-        let condition =
-            "state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL"
+        let condition = """
+            state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL
+              AND table_id NOT IN \(TableWaits.pausedTables)
+            """
         let waiting = try transaction.integer(
             "SELECT count(*) FROM operations INDEXED BY operations_timed WHERE \(condition)")
         let held = try transaction.integer(
             """
             SELECT count(*) FROM operations INDEXED BY operations_due
             WHERE \(Self.mayBeSent) AND state = 'queued'
-              AND table_id IN \(TableWaits.restingTables)
+              AND table_id IN \(TableWaits.putOffTables) AND table_id NOT IN \(TableWaits.pausedTables)
             """, [transaction.now.milliseconds])
         let count =
             (waiting ?? 0) + (held ?? 0) - (try DecisionHold(transaction: transaction).count())
@@ -247,6 +250,16 @@ struct DueOperations {
             """, [DecisionHold.mark]
         ) { (reason: $0[0] as String?, status: $0[1] as Int?) }
         return (Int(count), first?.reason, first?.status)
+    }
+
+    /// The number of operations that would be sent if a person had not paused their tables.
+    func paused() throws -> Int {
+        let count = try transaction.integer(
+            """
+            SELECT count(*) FROM operations INDEXED BY operations_due
+            WHERE \(Self.mayBeSent) AND table_id IN \(TableWaits.pausedTables)
+            """)
+        return Int(count ?? 0)
     }
 
     /// Whether a waiting operation's last attempt, or a table's last failure, is later than `now`.

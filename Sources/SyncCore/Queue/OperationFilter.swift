@@ -18,6 +18,10 @@ public struct OperationFilter: Sendable, Hashable {
     public var attempts: Int?
     /// Accepted before this time.
     public var before: Instant?
+    /// Who made the change: `client`, `person`, or the name of a client with an address of its own.
+    public var actor: String?
+    /// A column that the change writes, in any case.
+    public var column: String?
     /// The ids of items of the table; nil for every item. Selects their open operations.
     public var items: [String]?
 
@@ -33,7 +37,8 @@ public struct OperationFilter: Sendable, Hashable {
     public init(
         states: Set<OperationState>? = nil, table: String? = nil, text: String? = nil,
         reason: String? = nil, status: LastStatus? = nil, attempts: Int? = nil,
-        before: Instant? = nil, items: [String]? = nil
+        before: Instant? = nil, actor: String? = nil, column: String? = nil,
+        items: [String]? = nil
     ) {
         self.states = states
         self.table = table
@@ -42,6 +47,8 @@ public struct OperationFilter: Sendable, Hashable {
         self.status = status
         self.attempts = attempts
         self.before = before
+        self.actor = actor
+        self.column = column
         self.items = items
     }
 }
@@ -72,7 +79,7 @@ extension OperationFilter {
     /// Whether the counters for each table and state give the number of matches.
     var isCounted: Bool {
         !isSearch && reason == nil && status == nil && attempts == nil && before == nil
-            && items == nil
+            && actor == nil && column == nil && items == nil
     }
 
     /// Whether a text is searched for in every operation of these states.
@@ -139,6 +146,17 @@ extension OperationFilter {
         if let before {
             sql += " AND created_at < ?"
             values.append(before.milliseconds)
+        }
+        if let actor {
+            sql += " AND actor IN (?, ?)"
+            values += [actor, Actor.namedClient(actor).rawValue]
+        }
+        if let column {
+            sql += """
+                 AND EXISTS (SELECT 1 FROM json_each(changed_columns)
+                  WHERE value = ? COLLATE NOCASE)
+                """
+            values.append(column)
         }
         if let items {
             // An item refers to its first open operation, and each operation to its successor.

@@ -58,14 +58,18 @@ struct OperationLists: InTransaction {
     private func explained(_ operations: [TableOperation]) throws -> [TableOperation] {
         guard operations.contains(where: { $0.state == .queued }) else { return operations }
         let waits = try transaction.tableWaits.all(.push)
-        if waits.isEmpty { return operations }
+        let paused = Set(
+            try transaction.tables.all().filter { $0.pause.stopsPushes }.map { $0.id })
+        if waits.isEmpty, paused.isEmpty { return operations }
         return operations.map { operation in
-            guard operation.state == .queued, let wait = waits[operation.tableID],
-                wait.until > transaction.now
-            else { return operation }
+            guard operation.state == .queued else { return operation }
             var operation = operation
-            operation.reason = wait.reason
-            operation.nextAttemptAt = wait.until
+            if paused.contains(operation.tableID) {
+                operation.reason = TablePause.reasonOfPush(operation.table)
+            } else if let wait = waits[operation.tableID], wait.until > transaction.now {
+                operation.reason = wait.reason
+                operation.nextAttemptAt = wait.until
+            }
             return operation
         }
     }

@@ -57,11 +57,17 @@ public struct TableWait: Sendable, Hashable {
 struct TableWaits {
     let transaction: Transaction
 
-    /// The numbers of the tables whose operations are put off now. Its parameter is the present time.
-    static let restingTables = """
+    /// The numbers of the tables whose operations a person has paused.
+    static let pausedTables = "(SELECT id FROM tables WHERE pause IN ('pushes', 'all'))"
+    /// The numbers of the tables whose operations are put off after a failure. Its parameter is the present
+    /// time.
+    static let putOffTables = """
         (SELECT tables.id FROM table_waits JOIN tables USING (name_key)
           WHERE table_waits.kind = 'push' AND until > ?)
         """
+    /// The numbers of the tables of which nothing is sent now: both. Its parameter is the present time.
+    static let restingTables =
+        "(SELECT id FROM \(putOffTables) UNION ALL SELECT id FROM \(pausedTables))"
     private static let columns =
         "reason, since, failures, until, not_before, method, path, status, failed_at"
 
@@ -88,7 +94,8 @@ struct TableWaits {
         try transaction.first(
             """
             SELECT coalesce(name, name_key), until FROM table_waits LEFT JOIN tables USING (name_key)
-            WHERE kind = 'pull' ORDER BY until LIMIT 1
+            WHERE kind = 'pull' AND coalesce(pause, 'nothing') NOT IN ('pulls', 'all')
+            ORDER BY until LIMIT 1
             """, []
         ) { row in
             TableName(row[0] as String).map { ($0, Instant(milliseconds: row[1])) }

@@ -216,13 +216,13 @@ extension Store {
         }
     }
 
-    /// A page of conflicts, oldest first.
+    /// A page of the conflicts that match, oldest first. The filter's states do not count.
     public func conflicts(
-        after: String?, limit: Int
+        _ filter: OperationFilter = OperationFilter(), after: String?, limit: Int
     ) async throws(StoreError) -> Page<ConflictDetail> {
         try await read {
             try ConflictList(transaction: $0).page(
-                after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
+                filter, after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
         }
     }
 

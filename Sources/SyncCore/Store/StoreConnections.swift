@@ -63,5 +63,6 @@ extension Migrations {
         Step(version: 3, sql: String(decoding: PackageResources.Schema3_sql, as: UTF8.self)),
         Step(version: 4, sql: String(decoding: PackageResources.Schema4_sql, as: UTF8.self)),
         Step(version: 5, sql: String(decoding: PackageResources.Schema5_sql, as: UTF8.self)),
+        Step(version: 6, sql: String(decoding: PackageResources.Schema6_sql, as: UTF8.self)),
     ])
 }

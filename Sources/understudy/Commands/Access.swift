@@ -78,7 +78,7 @@ struct Sessions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Who is signed in.",
             discussion: """
-                JSON: {items: [{id, browser, startedAt, expiresAt, isCurrent}], next, total}.
+                JSON: {items: [{id, browser, startedAt, expiresAt, isCurrent, isReadOnly}], next, total}.
                 """)
         static let needsServer = true
         static let nothing = "No browser is signed in."
@@ -90,7 +90,7 @@ struct Sessions: AsyncParsableCommand {
         func lines(of one: Answers.DashboardSession) -> [String] {
             [
                 "\(one.id)  since \(one.startedAt.text)  until \(one.expiresAt.text)  "
-                    + one.browser
+                    + (one.isReadOnly ? "read-only  " : "") + one.browser
             ]
         }
     }
@@ -120,10 +120,15 @@ struct Open: AsyncParsableCommand {
     @Flag(help: "Only print the link.")
     var printOnly = false
 
+    @Flag(help: "The browser sees all and changes nothing.")
+    var readOnly = false
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let link: Answers.Link = try await options.withOperator { try await $0.post("/links") }
+        let link: Answers.Link = try await options.withOperator {
+            try await $0.post("/links", [], .object([.init("isReadOnly", .bool(readOnly))]))
+        }
         options.show(link) { [$0.url] }
         guard !printOnly, !options.json, Browser.hasDisplay else { return }
         if !Browser.open(SignInPage(try options.folder(), url: link.url)) {

@@ -17,11 +17,12 @@ struct Conflicts: AsyncParsableCommand {
         static let nothing = "No conflicts."
         static let hintsAtUsers = true
 
+        @OptionGroup var selection: ChangeSelection
         @OptionGroup var page: PageOptions
         @OptionGroup var options: ClientOptions
 
         var path: String { "/conflicts" }
-        var query: [(String, String?)] { page.query }
+        var query: [(String, String?)] { page.query + selection.query }
 
         func lines(of conflict: Answers.ConflictDetail) -> [String] {
             TerminalText.conflict(conflict)
@@ -56,8 +57,8 @@ struct Conflicts: AsyncParsableCommand {
         @Argument(help: "Its id.", completion: .conflicts)
         var id: String
         @Argument(
-            help: "mine, server, merged, both, or edited with --item.",
-            completion: .list(["mine", "server", "merged", "both", "edited"]))
+            help: "mine, server, merged, newest, both, or edited with --item.",
+            completion: .list(["mine", "server", "merged", "newest", "both", "edited"]))
         var choice: String
         @Option(help: "With edited: the columns as JSON, such as '{\"text\":\"Buy eggs\"}'.")
         var item: String?
@@ -100,15 +101,16 @@ struct ConflictsResolveAll: AskingCommand {
             """)
 
     @Argument(
-        help: "mine, server, merged or both.",
-        completion: .list(["mine", "server", "merged", "both"]))
+        help: ArgumentHelp(
+            "mine, server, merged, newest or both.",
+            discussion: """
+                newest: where both changed a field, the side that was written later; its time is by \
+                its own clock.
+                """),
+        completion: .list(["mine", "server", "merged", "newest", "both"]))
     var choice: String
 
-    @Option(help: "Only of this table.")
-    var table: String?
-
-    @Option(help: "Only those that contain this text.")
-    var text: String?
+    @OptionGroup var selection: ChangeSelection
 
     @Flag(help: "Only say how many there are.")
     var dryRun = false
@@ -128,10 +130,7 @@ struct ConflictsResolveAll: AskingCommand {
     }
 
     private func request(dryRun: Bool) -> JSONValue {
-        var filter: [JSONValue.Member] = []
-        if let table { filter.append(.init("table", .string(table))) }
-        if let text { filter.append(.init("q", .string(text))) }
-        return .selection(
-            filter, [.init("choice", .string(choice)), .init("dryRun", .bool(dryRun))])
+        .selection(
+            selection.members, [.init("choice", .string(choice)), .init("dryRun", .bool(dryRun))])
     }
 }

@@ -81,7 +81,7 @@ struct Demo: AsyncParsableCommand {
 
     private func welcome(_ proxy: RunningProxy, _ backend: RunningBackend) {
         let link = proxy.makeLink()
-        let command = "understudy open --data \(proxy.folder.path)"
+        let command = TypedCommand(words: ["open", "--data", proxy.folder.path])
         let dashboard =
             ThisProcess.isOutputKept
             ? ["run \(command)"]

@@ -50,13 +50,19 @@ struct QueueList: AskingCommand {
     static let hintsAtUsers = true
 
     @OptionGroup var selection: QueueSelection
+    @Option(
+        help: ArgumentHelp(
+            "The order: \(OperationOrder.allCases.map(\.rawValue).joined(separator: ", ")).",
+            discussion: "In another order than queue, --after is no place: raise --limit."),
+        completion: .list(OperationOrder.allCases.map(\.rawValue)))
+    var sort: String?
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> Held<Answers.Page<Answers.OperationSummary>>
     {
         let list: Answers.Page<Answers.OperationSummary> = try await client.get(
-            "/operations", page.query + selection.query)
+            "/operations", page.query + selection.query + [("sort", sort)])
         return Held(answer: list, held: try await Queue.held(list.items.map(\.state), client))
     }
 
@@ -283,6 +289,8 @@ struct QueueDiscard: AskingCommand {
 
 /// The options that select operations of the queue.
 struct QueueSelection: ParsableArguments {
+    @OptionGroup var changes: ChangeSelection
+
     @Option(
         help: ArgumentHelp(
             "States with commas, or all; the open ones unless given.",
@@ -290,21 +298,16 @@ struct QueueSelection: ParsableArguments {
         completion: .list(StateNames.all.filter { !$0.contains(" ") }))
     var state: String?
 
-    @Option(help: "Only of this table.", completion: .tables)
-    var table: String?
-
-    @Option(help: "Only those that contain this text.")
-    var text: String?
-
     @Option(help: "Only those with this reason, or with this one of 'queue groups'.")
     var reason: String?
 
+    @Option(help: "Only those whose last answer had this status, such as 422; none: no answer.")
+    var status: String?
+
     func validate() throws {
-        let given = [("state", state), ("table", table), ("text", text), ("reason", reason)]
-        for (name, value) in given where value?.isEmpty == true {
-            throw ValidationError(
-                "--\(name) must be given with a text that is not empty, or left out.")
-        }
+        try ChangeSelection.refuseEmpty([
+            ("state", state), ("reason", reason), ("status", status),
+        ])
         do throws(StateNames.Unknown) {
             _ = try state.map { text throws(StateNames.Unknown) in try StateNames(text) }
         } catch {
@@ -317,10 +320,8 @@ struct QueueSelection: ParsableArguments {
 
     /// The options as query pairs of a list.
     var query: [(String, String?)] {
-        [
-            ("state", codes?.joined(separator: ",")), ("table", table), ("q", text),
-            ("reason", reason),
-        ]
+        [("state", codes?.joined(separator: ",")), ("reason", reason), ("status", status)]
+            + changes.query
     }
 
     /// The states that are meant.
@@ -342,10 +343,52 @@ struct QueueSelection: ParsableArguments {
         if let codes, codes != ["all"] {
             filter.append(.init("state", .array(codes.map { .string($0) })))
         }
-        if let table { filter.append(.init("table", .string(table))) }
-        if let text { filter.append(.init("q", .string(text))) }
         if let reason { filter.append(.init("reason", .string(reason))) }
-        return .selection(filter, [.init("dryRun", .bool(dryRun))])
+        if let status { filter.append(.init("status", .string(status))) }
+        return .selection(filter + changes.members, [.init("dryRun", .bool(dryRun))])
+    }
+}
+
+/// Which changes are meant, in the queue and among the conflicts.
+struct ChangeSelection: ParsableArguments {
+    @Option(help: "Only of this table.", completion: .tables)
+    var table: String?
+
+    @Option(help: "Only those that contain this text.")
+    var text: String?
+
+    @Option(help: "Only those that write this column.")
+    var column: String?
+
+    @Option(help: "Only those of 'client', 'person', or the client with an address of this name.")
+    var actor: String?
+
+    @Option(help: "Only those made before this time, such as 2026-03-14T09:26:53Z.")
+    var before: String?
+
+    func validate() throws {
+        try Self.refuseEmpty(query.map { ($0.0 == "q" ? "text" : $0.0, $0.1) })
+    }
+
+    /// An empty text would select nothing, or all.
+    static func refuseEmpty(_ given: [(name: String, value: String?)]) throws {
+        for (name, value) in given where value?.isEmpty == true {
+            throw ValidationError(
+                "--\(name) must be given with a text that is not empty, or left out.")
+        }
+    }
+
+    /// The options as query pairs of a list.
+    var query: [(String, String?)] {
+        [
+            ("table", table), ("q", text), ("column", column), ("actor", actor),
+            ("before", before),
+        ]
+    }
+
+    /// The options as members of a filter in a body.
+    var members: [JSONValue.Member] {
+        query.compactMap { name, value in value.map { .init(name, .string($0)) } }
     }
 }
 

@@ -119,8 +119,9 @@ struct Serve: AsyncParsableCommand {
         ThisProcess.say(
             "Understudy stands in for \(configuration.proxy.backend) at http://\(proxy.address)")
         if ThisProcess.isOutputKept {
+            let folder = configuration.proxy.folder.path
             ThisProcess.say(
-                "Dashboard: run understudy open --data \(configuration.proxy.folder.path)")
+                "Dashboard: run \(TypedCommand(words: ["open", "--data", folder]))")
         } else {
             ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
         }

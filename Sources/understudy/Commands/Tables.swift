@@ -10,8 +10,8 @@ struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
         subcommands: [
-            TablesList.self, TablesSet.self, TablesSetAside.self, TablesRemove.self,
-            TablesForget.self,
+            TablesList.self, TablesSet.self, TablesPause.self, TablesResume.self,
+            TablesSetAside.self, TablesRemove.self, TablesForget.self,
         ],
         defaultSubcommand: TablesList.self)
 }
@@ -89,6 +89,63 @@ struct TablesSet: AskingCommand {
     }
 
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
+}
+
+/// `understudy tables pause TABLE`.
+struct TablesPause: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Send nothing of a table and fetch nothing, until it is resumed.",
+        discussion: """
+            Clients read and write as before: their changes wait in the queue, also through a restart. \
+            JSON: the table.
+            """)
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @Flag(help: "Only send nothing.")
+    var pushes = false
+
+    @Flag(help: "Only fetch nothing.")
+    var pulls = false
+
+    @OptionGroup var options: ClientOptions
+
+    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
+        let pause: TablePause = pushes == pulls ? .all : pushes ? .pushes : .pulls
+        return try await client.setPause(pause, of: table)
+    }
+
+    func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
+}
+
+/// `understudy tables resume TABLE`.
+struct TablesResume: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Send and fetch the changes of a paused table again.",
+        discussion: "JSON: the table.")
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @OptionGroup var options: ClientOptions
+
+    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
+        try await client.setPause(.nothing, of: table)
+    }
+
+    func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
+}
+
+extension OperatorClient {
+    fileprivate func setPause(
+        _ pause: TablePause, of table: String
+    ) async throws -> Answers.TableStatus {
+        try await patch(
+            "/tables/\(PercentCoding.encode(table))",
+            .object([.init("pause", .string(pause.rawValue))]))
+    }
 }
 
 /// `understudy tables set-aside TABLE`.

@@ -214,9 +214,12 @@ extension TerminalText {
     static func bulk(
         _ result: Answers.BulkResult, _ done: String, left why: String = "they are on their way"
     ) -> [String] {
-        if result.dryRun { return ["\(result.matched) operations match."] }
+        let operations = { (count: Int) in count == 1 ? "1 operation" : "\(count) operations" }
+        if result.dryRun {
+            return ["\(operations(result.matched)) \(result.matched == 1 ? "matches" : "match")."]
+        }
         return [
-            "\(result.changed) operations \(done)"
+            "\(operations(result.changed)) \(done)"
                 + (result.refused > 0 ? ", \(result.refused) left: \(why)." : ".")
         ]
     }

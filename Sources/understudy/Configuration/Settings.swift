@@ -52,7 +52,8 @@ extension Settings {
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history and "
+            + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history, "
+            + "paused, paused-pushes, paused-pulls and "
             + "parent:TABLE.COLUMN",
         about: SettingText(
             "How a table is read and written, and who decides its conflicts: words joined by +, such "

@@ -20,6 +20,7 @@ import Testing
         } else {
             try await world.elsewhere("DELETE", "a")
         }
+        world.clock.advance(by: .seconds(1))
         try await world.update("a", mine)
         return world
     }
@@ -81,6 +82,67 @@ import Testing
         let remote = try #require(try await world.remote("a"))
         #expect(try await world.local("a")?.columns.changedNames(from: remote.columns) == [])
         #expect(try await world.open().isEmpty)
+    }
+
+    @Test(arguments: [true, false], [#"{"text":"theirs","other":1}"#, nil])
+    func `the newest side wins where both changed a column`(
+        isMineLater: Bool, theirs: String?
+    ) async throws {
+        let world = try await collided(mine: #"{"text":"mine","rank":2}"#, theirs: theirs)
+        if !isMineLater {
+            // Another write there is later than ours here.
+            if theirs == nil { try await world.elsewhere("POST", "a") }
+            try await world.elsewhere("PATCH", "a", #"{"text":"theirs","other":1}"#)
+            if theirs == nil { try await world.elsewhere("DELETE", "a") }
+        }
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        guard
+            case .done = try await world.store.resolve(
+                found.id, revision: found.revision, .newest)
+        else {
+            Issue.record("not decided")
+            return
+        }
+        #expect(await world.engine.sync().state == .complete)
+        let expected: String? =
+            switch (isMineLater, theirs) {
+            case (true, .some): #"{"text":"mine","other":1,"rank":2}"#
+            case (true, nil): #"{"text":"mine","other":0,"rank":2}"#
+            case (false, .some): #"{"text":"theirs","other":1,"rank":2}"#
+            case (false, nil): nil
+            }
+        for side in [try await world.local("a"), try await world.remote("a")] {
+            let columns = side?.deleted == false ? side?.columns.json : nil
+            let wanted = try expected.map { try JSONText(validating: $0) }
+            #expect(
+                columns.map { Columns(stored: $0.text).names.sorted() }
+                    == wanted.map { Columns(stored: $0.text).names.sorted() })
+            for name in ["text", "other", "rank"] {
+                #expect(
+                    columns.map { Columns(stored: $0.text)[name]?.text }
+                        == wanted.map { Columns(stored: $0.text)[name]?.text })
+            }
+        }
+    }
+
+    @Test func `conflicts are found by table, text, column, writer and time`() async throws {
+        let world = try await collided()
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        func count(_ filter: OperationFilter) async throws -> Int {
+            let page = try await world.store.conflicts(filter, after: nil, limit: 10)
+            return page.total
+        }
+        let later = world.clock.now().advanced(by: .seconds(60))
+        for filter in [
+            OperationFilter(), .init(table: "TodoItem"), .init(text: "mine"),
+            .init(column: "TEXT"), .init(actor: "client"), .init(before: later),
+        ] { #expect(try await count(filter) == 1, "\(filter)") }
+        for filter in [
+            OperationFilter(table: "other"), .init(text: "elsewhere"), .init(column: "rank"),
+            .init(actor: "person"), .init(actor: "desk"), .init(before: found.mineAt),
+        ] { #expect(try await count(filter) == 0, "\(filter)") }
     }
 
     @Test func `keeping both makes a second item`() async throws {

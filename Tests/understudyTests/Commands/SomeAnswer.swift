@@ -32,7 +32,7 @@ private enum Usual {
         "TableStatus": #"""
         {"identity":"anonymous","name":"t","items":0,"pending":0,"isComplete":true,"part":null,
         "lastPull":null,"readPolicy":"local","writePolicy":"local","conflictPolicy":"ask",
-        "unconditionalPolicy":"ask","isPublic":false,"parents":[],"preserveHistory":false,
+        "unconditionalPolicy":"ask","isPublic":false,"parents":[],"preserveHistory":false,"pause":"nothing",
         "idKind":"string","paging":"full","warning":null,"pullError":null,"pullsFailSince":null,
         "pushWait":null,"pullWait":null,"setAside":0,"indexes":[]}
         """#,

@@ -90,6 +90,7 @@ extension OperationKind: Codable {}
 extension OperationState: Codable {}
 extension Paging: Codable {}
 extension ReadPolicy: Codable {}
+extension TablePause: Codable {}
 extension RunKind: Codable {}
 extension SyncCore.Run.Progress.Phase: Codable {}
 extension RunState: Codable {}

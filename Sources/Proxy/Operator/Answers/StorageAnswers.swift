@@ -101,6 +101,8 @@ extension Answers {
         /// (cookies ignore ports, localStorage does not).
         package let session: String
         package let expiresAt: Instant
+        /// Whether it sees all and changes nothing.
+        package let isReadOnly: Bool
     }
 
     /// A one-time link to the dashboard.
@@ -135,6 +137,8 @@ extension Answers {
         package let expiresAt: Instant
         /// Whether the caller is this one.
         package let isCurrent: Bool
+        /// Whether it sees all and changes nothing.
+        package let isReadOnly: Bool
     }
 }
 
@@ -159,6 +163,6 @@ extension Answers.DashboardSession {
     init(_ session: OperatorAccess.Session, isCurrent: Bool) {
         self.init(
             id: session.id, browser: session.browser, startedAt: session.startedAt,
-            expiresAt: session.expiresAt, isCurrent: isCurrent)
+            expiresAt: session.expiresAt, isCurrent: isCurrent, isReadOnly: session.isReadOnly)
     }
 }

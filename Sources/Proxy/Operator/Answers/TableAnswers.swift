@@ -30,6 +30,8 @@ extension Answers {
         package let parents: [ParentLink]
         /// Whether an update that is followed by a delete is sent all the same, before it.
         package let preserveHistory: Bool
+        /// What a person has paused: nothing, its pushes, its pulls, or both.
+        package let pause: TablePause
         /// What a person should know: why its changes wait, why pulls fail, rows that are set aside, how the
         /// backend lists it.
         package let warning: String?
@@ -207,7 +209,7 @@ extension Answers.TableStatus {
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents.map { .init(table: $0.table.text, column: $0.column) },
-            preserveHistory: table.preservesHistory,
+            preserveHistory: table.preservesHistory, pause: table.pause,
             warning: table.warning, pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: table.pushWait.map { .init($0) },
             pullWait: table.pullWait.map { .init($0) }, setAside: table.setAside,
