@@ -50,6 +50,22 @@ package enum Limits {
     package static let listSteps = 50_000_000
     /// Milliseconds that a list may take in SQLite, whatever steps it has left.
     static let listMilliseconds = 3_000
+    /// Followers of the stream of changes at once, each with a connection that does not count in those of
+    /// HTTPServer. A node that is a service may open 16,384 files.
+    package static let changeFollowers = 12_000
+    /// Bytes of events that a follower may leave unread.
+    static let changeBytes = 32 << 10
+    /// Changes that are named to a follower at once; more of them are one event.
+    static let namedChanges = 100
+    /// Milliseconds for which changes are gathered.
+    static let changeGatherMilliseconds = 100
+    /// Seconds between two comment lines of a stream of changes.
+    static let heartbeatSeconds = 15
+    /// Followers that may act on a change in one second.
+    static let followersEachSecond = 500
+    /// The least and the most milliseconds over which followers spread what they do.
+    static let spreadMilliseconds = 1_000
+    static let longestSpreadMilliseconds = 60_000
     /// Connections that read a file of SQLite.
     static let readers = 8
 }

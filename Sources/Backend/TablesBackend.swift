@@ -23,6 +23,9 @@ public final class TablesBackend: Sendable {
     let currentAccess = Mutex<(any TokenVerifier)?>(nil)
     let failureReport = Mutex<FailureReport?>(nil)
     let outage: StorageOutage
+    let changeFeed: ChangeFeed
+    /// Whether the storage was asked to tell its changes.
+    let hearsChanges = Atomic<Bool>(false)
     /// The time since some moment; it only goes forward.
     let uptime: @Sendable () -> Duration
     /// Runs the calls of tasks on a storage that runs on its callers' threads.
@@ -62,7 +65,9 @@ public final class TablesBackend: Sendable {
         self.uptime = uptime
         outage = StorageOutage(uptime: uptime)
         self.random = SharedRandom(random)
-        profile = Profile(options)
+        let profile = Profile(options)
+        self.profile = profile
+        changeFeed = ChangeFeed(now: clock) { options.told($0, to: $1, profile) }
         control = Mutex(
             Control(budget: options.requestsPerSecond.map(RequestBudget.init(requestsPerSecond:))))
         for (name, table) in options.tables {
@@ -150,6 +155,10 @@ extension TablesBackend: HTTPHandler, RequestHandler {
             return self.closingWhileDraining(response)
         }
         if let refusal = overload ?? accessRefusal(call) { return .now(finish(refusal)) }
+        // Without a thread of the storage: after a node has ended, all of its followers come at once.
+        if options.servesChanges, call.asksForChanges, options.tokens != .issued {
+            return .now(finish(serve(call)))
+        }
         if case .ownThreads(let submit) = storage.callThreads { return later(call, submit, finish) }
         if let answer = healthAnswer(call) ?? controlAnswer(call) { return .now(answer) }
         let plan = plan(call)

@@ -32,6 +32,7 @@ final class ConnectionReaper: Sendable {
     private let events: EventSet
     private let wakeup: Wakeup
     private let connections = Atomic<Int>(0)
+    private let eventStreams = Atomic<Int>(0)
     private let open = OpenConnections()
     private let spare = SpareDescriptor()
     private let isStopping = Atomic<Bool>(false)
@@ -129,6 +130,24 @@ final class ConnectionReaper: Sendable {
     /// Evicts the connection that has sent its body for longest, for the memory that the body holds, if that
     /// is at least ``Limits/evictionSeconds``.
     func evictForBody() { open.evictForBody(seconds: limits.evictionSeconds) }
+
+    /// Takes a connection that sends events out of the count of ``Limits/connections``.
+    /// - Returns: false where ``Limits/eventStreams`` are sent; then it still counts.
+    func beginEvents() -> Bool {
+        let before = eventStreams.wrappingAdd(1, ordering: .relaxed).oldValue
+        guard before < limits.eventStreams else {
+            eventStreams.wrappingSubtract(1, ordering: .relaxed)
+            return false
+        }
+        countClosed()
+        return true
+    }
+
+    /// Counts a connection again, whose events have ended.
+    func endEvents() {
+        eventStreams.wrappingSubtract(1, ordering: .relaxed)
+        connections.wrappingAdd(1, ordering: .relaxed)
+    }
 
     private func countClosed() {
         let before = connections.wrappingSubtract(1, ordering: .relaxed).oldValue

@@ -23,8 +23,8 @@ struct Daemon: @unchecked Sendable {
         let start: (UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer? = {
             chain, key in
             unsafe understudy_start_daemon(
-                UInt32(workers), UInt32(limits.connections * workers),
-                0, limits.memoryBytes,
+                UInt32(workers), UInt32((limits.connections + limits.eventStreams) * workers), 0,
+                limits.memoryBytes,
                 UInt32(limits.idleSeconds), accessCallback, completedCallback,
                 connectionCallback, targetCallback, chain, key, retained.toOpaque())
         }

@@ -64,8 +64,15 @@ final class Exchange {
     private(set) var phase = Phase.head
     /// Whether the answer has a head only.
     private(set) var isHead = false
-    /// The stream that is being sent, with the reaper's token for it.
-    var feed: (stream: StreamFeed, token: UInt64?)?
+    /// The stream that is being sent.
+    struct Sending {
+        let stream: StreamFeed
+        /// The reaper's token for it.
+        let token: UInt64?
+        /// Whether its connection does not count in ``Limits/connections``.
+        let isUncounted: Bool
+    }
+    var feed: Sending?
 
     init(core: ServerCore, target: String?, targetPlace: HeadLayout.Text) {
         self.core = core
@@ -277,6 +284,7 @@ final class Exchange {
         if let upload { core.suspensions.unregister(upload.backpressure) }
         if let feed {
             if let token = feed.token { core.reaper.unwatch(token, descriptor: descriptor) }
+            if feed.isUncounted { core.reaper.endEvents() }
             core.suspensions.unregister(feed.stream)
             feed.stream.finish()
         }

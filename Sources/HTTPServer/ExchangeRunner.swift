@@ -84,7 +84,9 @@ struct ExchangeRunner {
             }
             let token = exchange.core.reaper.watch(
                 feed, descriptor: unsafe understudy_socket(connection))
-            exchange.feed = (feed, token)
+            exchange.feed = Exchange.Sending(
+                stream: feed, token: token,
+                isUncounted: feed.isEndless && exchange.core.reaper.beginEvents())
             return queue(
                 OutgoingResponse(
                     head: response.head, feed: feed, length: response.announcedBytes), closing)

@@ -5,6 +5,9 @@ public struct Limits: Sendable, Hashable {
     /// answers unread. If none has done so for ``evictionSeconds``, the new connection waits in the kernel's
     /// queue.
     public var connections = 128
+    /// Streams of events that are sent at once. Their connections do not count in ``connections``: each is idle
+    /// for most of the time. One more counts as any other connection does.
+    public var eventStreams = 96
     /// Seconds for which a connection may wait for a whole request, or for its answer to be read, before it
     /// can be closed in favour of a new one.
     public var evictionSeconds = 2
@@ -64,6 +67,8 @@ extension Limits {
     static let eventsAtOnce = 64
     /// Bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
     static let streamPieceBytes = 16 * 1024
+    /// The same for a stream of events, which libmicrohttpd holds as long as the stream lasts.
+    static let eventPieceBytes = 1024
     /// Descriptors, of those that the process may open, that no connection takes.
     static let reservedDescriptors: UInt = 32
     /// Milliseconds that a client has to send its request when it is answered 503 for lack of descriptors. No

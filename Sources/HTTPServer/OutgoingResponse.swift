@@ -1,4 +1,5 @@
 private import CMicroHTTPD
+import Glibc
 import HTTPMessage
 import HTTPTypes
 
@@ -39,9 +40,9 @@ struct OutgoingResponse: ~Copyable {
         // Retained here, released by `releaseFeed` when libmicrohttpd frees the response.
         let retained = unsafe Unmanaged.passRetained(feed)
         let made = unsafe MHD_create_response_from_callback(
-            length ?? understudy_size_unknown, Limits.streamPieceBytes, readFeed,
-            retained.toOpaque(),
-            releaseFeed)
+            length ?? understudy_size_unknown,
+            feed.isEndless ? Limits.eventPieceBytes : Limits.streamPieceBytes, readFeed,
+            retained.toOpaque(), releaseFeed)
         guard let made = unsafe made else {
             unsafe retained.release()
             return nil
@@ -113,10 +114,29 @@ private func readFeed(
     case .bytes(let bytes):
         unsafe UnsafeMutableRawBufferPointer(start: buffer, count: maxBytes).copyBytes(from: bytes)
         return bytes.count
-    case .wait: return 0
+    case .wait:
+        if feed.isEndless { unsafe releasePages(buffer, maxBytes) }
+        return 0
     case .end: return understudy_stream_end
     case .close: return understudy_stream_failed
     }
+}
+
+/// Gives the whole pages of a buffer back to the system; read again, they are zeros.
+///
+/// While a stream of events is idle, most of its connection's memory is this buffer. libmicrohttpd 0.9.75 has
+/// filled half of that memory with zeros when it was done with the head of the request.
+///
+/// Sound: libmicrohttpd lends the buffer to be written to, so its bytes mean nothing before that. It is part of
+/// the connection's memory, which is anonymous and which no other thread uses now.
+private func releasePages(_ buffer: UnsafeMutablePointer<CChar>, _ byteCount: Int) {
+    let page = UInt(sysconf(CInt(_SC_PAGESIZE)))
+    let start = UInt(bitPattern: buffer)
+    let first = (start + page - 1) / page * page
+    let end = (start + UInt(byteCount)) / page * page
+    guard first < end else { return }
+    _ = unsafe madvise(
+        UnsafeMutableRawPointer(bitPattern: first), Int(end - first), CInt(MADV_DONTNEED))
 }
 
 /// `MHD_ContentReaderFreeCallback`: releases the feed that `init(head:feed:length:)` retained.

@@ -42,6 +42,12 @@ public enum Limits {
     static let reconnectMilliseconds = 15_000
     /// The pause before a connection is tried anew, in milliseconds.
     static let reconnectPauseMilliseconds = 100
+    /// The longest pause before the listening connection is tried anew, and the longest time until it sees that
+    /// nobody listens any more, in milliseconds.
+    static let listenPauseMilliseconds = 2000
+    /// How often a listening connection asks whether the server is there, and how long it waits for the answer,
+    /// in milliseconds.
+    static let listenCheckMilliseconds = 5000
     /// How often a transaction is tried that the server ends in favour of another one.
     static let serializationAttempts = 20
     /// Values of one statement: the protocol counts them with 16 bits.

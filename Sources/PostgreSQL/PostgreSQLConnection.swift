@@ -208,6 +208,38 @@ import Glibc
         }
     }
 
+    /// The texts of the announcements that came, or that come before a time is over; none after that.
+    @available(*, noasync)
+    func notifications(within milliseconds: Int) throws(PostgreSQLError) -> [String] {
+        var texts = takeNotifications()
+        if !texts.isEmpty { return texts }
+        var place = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&place, 1, Int32(milliseconds)) > 0 else { return [] }
+        guard unsafe PQconsumeInput(handle) == 1 else { throw lost() }
+        texts = takeNotifications()
+        return texts
+    }
+
+    /// The announcements that libpq has read.
+    private func takeNotifications() -> [String] {
+        var texts: [String] = []
+        // Each is freed once its text was copied.
+        while let notification = unsafe PQnotifies(handle) {
+            if let text = unsafe notification.pointee.extra {
+                unsafe texts.append(String(cString: text))
+            }
+            unsafe PQfreemem(notification)
+        }
+        return texts
+    }
+
+    /// Throws where the server does not answer in time.
+    @available(*, noasync)
+    func check(within milliseconds: Int) throws(PostgreSQLError) {
+        guard unsafe PQsendQuery(handle, "SELECT 1") == 1 else { throw lost() }
+        try answer(within: milliseconds)
+    }
+
     /// Asks the server to end what it does for this connection.
     private func cancel() {
         guard let request = unsafe PQgetCancel(handle) else { return }

@@ -31,8 +31,8 @@ public final class PostgreSQLPool: Sendable {
     /// `@unchecked Sendable`: the pool hands it to one thread at a time, under its lock.
     private struct Idle: @unchecked Sendable { let connection: PostgreSQLConnection }
 
-    private let url: String
-    private let schema: String
+    let url: String
+    let schema: String
     private let state = Mutex(State())
     private let free: DispatchSemaphore
     private let workers: Workers

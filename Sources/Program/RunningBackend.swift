@@ -40,6 +40,9 @@ package actor RunningBackend {
             case .unavailable(let reason):
                 log.warning("database does not answer", metadata: ["problem": "\(reason)"])
             case .answers: log.notice("database answers again")
+            case .silent(let reason):
+                log.warning("changes are not told", metadata: ["problem": "\(reason)"])
+            case .tells: log.notice("changes are told again")
             }
         }
         let certificate = security?.certificate
@@ -72,6 +75,7 @@ package actor RunningBackend {
         var limits = HTTPServer.Limits()
         limits.bodiesBytes = Limits.backendBodiesBytes
         limits.changeGraceMilliseconds = Limits.backendChangeMilliseconds
+        limits.eventStreams = Backend.Limits.changeFollowers
         return Server(
             ServerConfiguration(
                 addresses: addresses, openSockets: openSockets, certificate: certificate,
@@ -118,7 +122,10 @@ package actor RunningBackend {
     }
 
     /// Stops listening, and waits for what is being answered.
-    package func stop() async { await server.stop() }
+    package func stop() async {
+        backend.endFollowing()
+        await server.stop()
+    }
 
     /// Stops it at the end.
     package nonisolated var service: any Service { ShutdownService { await self.stop() } }

@@ -8,6 +8,7 @@ package struct AppGraph: Sendable {
     let access: OperatorAccess
     let work: BackgroundWork
     let feed: EventFeed
+    let changes: ClientChanges
     let backups: AutomaticBackups
 
     /// Answers the requests that a server reads.
@@ -28,6 +29,7 @@ package struct AppGraph: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(Limits.eventHeartbeatSeconds))
             feed.sendHeartbeat()
+            changes.sendHeartbeat()
         }
     }
 
@@ -47,7 +49,10 @@ package struct AppGraph: Sendable {
     }
 
     /// Ends the event streams and refuses new ones.
-    package func closeStreams() { feed.closeAll() }
+    package func closeStreams() {
+        feed.closeAll()
+        changes.closeAll()
+    }
 
     /// Closes the stores, after the loops ended.
     package func close() async { await tenants.close() }

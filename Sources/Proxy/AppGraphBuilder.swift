@@ -10,6 +10,7 @@ package struct AppGraphBuilder {
         let syncing: any HTTPTransport
         let passing: any HTTPTransport
         let signingIn: any HTTPTransport
+        let following: (any HTTPTransport)?
 
         /// - Parameters:
         ///   - syncing: for the engines.
@@ -17,11 +18,13 @@ package struct AppGraphBuilder {
         ///     `syncing`.
         ///   - signingIn: for logins and for the verification of tokens, so that requests that are passed
         ///     through do not delay them; nil for `syncing`.
+        ///   - following: for the backend's stream of changes, which holds a connection; nil to follow none.
         package init(
             syncing: any HTTPTransport, passing: (any HTTPTransport)? = nil,
-            signingIn: (any HTTPTransport)? = nil
+            signingIn: (any HTTPTransport)? = nil, following: (any HTTPTransport)? = nil
         ) {
             self.syncing = syncing
+            self.following = following
             self.passing = passing ?? syncing
             self.signingIn = signingIn ?? syncing
         }
@@ -56,10 +59,11 @@ package struct AppGraphBuilder {
             longReaders.upperBound..<longReaders.upperBound + Limits.operatorReadsAtOnce
         let work = BackgroundWork()
         let feed = EventFeed()
+        let changes = ClientChanges()
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let tenants = try await makeTenants(
-            transports.syncing, key: applicationKey, signIns: remembered.signIns,
-            workers: operatorReaders.upperBound, feed: feed, work: work)
+            transports, key: applicationKey, signIns: remembered.signIns,
+            workers: operatorReaders.upperBound, feed: feed, changes: changes, work: work)
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
@@ -96,13 +100,13 @@ package struct AppGraphBuilder {
                 applicationKey: applicationKey),
             passThrough: passThrough,
             forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders),
-            refusedWrites: refusedWrites, now: clock.now)
+            refusedWrites: refusedWrites, changes: changes, gate: gate, now: clock.now)
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)
         return AppGraph(
             routes: routes, tenants: tenants, access: access, work: work, feed: feed,
-            backups: backups)
+            changes: changes, backups: backups)
     }
 
     /// Opens the remembered sign-ins. Removes them when the configuration remembers none.
@@ -140,8 +144,8 @@ package struct AppGraphBuilder {
 extension AppGraphBuilder {
     /// Makes the registry: opens the anonymous tenant and the index of the other stores.
     func makeTenants(
-        _ transport: any HTTPTransport, key: ApplicationKey, signIns: RememberedSignIns?,
-        workers: Int, feed: EventFeed, work: BackgroundWork
+        _ transports: Transports, key: ApplicationKey, signIns: RememberedSignIns?,
+        workers: Int, feed: EventFeed, changes: ClientChanges, work: BackgroundWork
     ) async throws(StartProblem) -> TenantRegistry {
         let tokens = KnownTokens(
             file: configuration.folder.tokensFile, backend: configuration.backend,
@@ -149,9 +153,10 @@ extension AppGraphBuilder {
         let owners = try openOwners(tokens, signIns)
         let tokenExecutor = BlockingExecutor(worker: 0)
         let anonymous = try makeTenant(
-            Identity.anonymousKey, BackendStatusCache(), nil, nil, transport, key, workers: workers)
+            Identity.anonymousKey, BackendStatusCache(), nil, nil, transports, key,
+            workers: workers)
         try await prepare(anonymous)
-        forwardEvents(of: anonymous, to: feed, work: work)
+        forwardEvents(of: anonymous, to: feed, changes, work: work)
         let index = try openIndex()
         let factory = TenantRegistry.Factory(
             tenantState: { identity in
@@ -162,10 +167,10 @@ extension AppGraphBuilder {
             },
             tenant: { identity, tenantState, memory throws(StartProblem) in
                 try makeTenant(
-                    identity, tenantState.backendStatus, tenantState.signIn, memory, transport, key,
-                    workers: workers)
+                    identity, tenantState.backendStatus, tenantState.signIn, memory, transports,
+                    key, workers: workers)
             },
-            opened: { forwardEvents(of: $0, to: feed, work: work) },
+            opened: { forwardEvents(of: $0, to: feed, changes, work: work) },
             prepare: { tenant throws(StartProblem) in try await prepare(tenant) })
         let tenants = TenantRegistry(
             anonymous: anonymous, others: try closedStores(by: index), index: index, tokens: tokens,
@@ -269,8 +274,7 @@ extension AppGraphBuilder {
 
     private func makeTenant(
         _ identity: String, _ backendStatus: BackendStatusCache, _ signIn: SignIn?,
-        _ memory: EngineMemory?,
-        _ transport: any HTTPTransport, _ key: ApplicationKey, workers: Int
+        _ memory: EngineMemory?, _ transports: Transports, _ key: ApplicationKey, workers: Int
     ) throws(StartProblem) -> Tenant {
         let store: Store
         do {
@@ -287,12 +291,12 @@ extension AppGraphBuilder {
             throw StartProblem("\(error)")
         }
         let engine = SyncEngine(
-            store: store, transport: transport,
+            store: store, transport: transports.syncing,
             backend: BackendConfiguration(
                 address: configuration.backend, generation: configuration.backendGeneration,
                 applicationKey: configuration.applicationKey),
             settings: configuration.syncSettings, clock: clock, log: log, memory: memory,
-            credential: { signIn?.credential ?? .none },
+            following: transports.following, credential: { signIn?.credential ?? .none },
             refused: { credential in
                 if case .token(let field) = credential { signIn?.refuse(Token(of: field)) }
             },
@@ -319,12 +323,15 @@ extension AppGraphBuilder {
     }
 
     /// Sends the store's events to the feed, and refreshes the cached backend state when it may have changed.
-    private func forwardEvents(of tenant: Tenant, to feed: EventFeed, work: BackgroundWork) {
+    private func forwardEvents(
+        of tenant: Tenant, to feed: EventFeed, _ changes: ClientChanges, work: BackgroundWork
+    ) {
         @Sendable func refresh() {
             work.start { await tenant.refreshBackendStatus() }
         }
         tenant.store.onEvents { events in
             feed.publish(events)
+            changes.publish(events, of: tenant, work)
             if events.contains(where: { $0.kind == .status || $0.kind == .run }) { refresh() }
         }
         refresh()

@@ -12,10 +12,10 @@ package enum Limits {
     /// Bytes of the head of an answer that is passed through. It must fit, together with the head of the
     /// client's request, into the memory of a connection (`memoryBytes` of HTTPServer).
     package static let passedHeadBytes = 24 << 10
-    // The sum of `concurrentPassedRequests`, `concurrentUploads`, `concurrentSignIns` and `eventStreams` is
-    // less than the server's limit of connections. So a slow backend and slow clients leave connections
-    // free for other requests. Requests that wait for a permit are not in the sum: `permitWaitSeconds`
-    // bounds them.
+    // The sum of `concurrentPassedRequests`, `concurrentUploads` and `concurrentSignIns` is less than the
+    // server's limit of connections. So a slow backend and slow clients leave connections free for other
+    // requests. Requests that wait for a permit are not in the sum: `permitWaitSeconds` bounds them. Streams of
+    // events do not count there (`allEventStreams`).
 
     /// Connections to the backend for each engine's syncing.
     package static let syncConnections = 8
@@ -24,6 +24,8 @@ package enum Limits {
     /// Passed through requests at once that are paused, because their client reads or sends more slowly than
     /// the backend.
     package static let pausedTransfers = 16
+    /// Connections to the backend for its streams of changes: one for each open store.
+    package static let followingConnections = openStoresInUse
     /// Connections to the backend for logins and for the verification of tokens.
     package static let signInConnections = 8
     /// Requests without a body that wait for the backend's answer at once.
@@ -97,7 +99,7 @@ package enum Limits {
     static let eventRetryMilliseconds = 1000
     /// Milliseconds for which a test write to the stores proves that they can be written.
     static let readinessMilliseconds: Int64 = 1000
-    /// Event streams open at once.
+    /// Event streams of the operator API open at once.
     static let eventStreams = 32
     /// Whole lists that are written at once.
     static let exportsAtOnce = 4
@@ -105,6 +107,14 @@ package enum Limits {
     static let exportedElements = StoreLimits.operatorPage
     /// Bytes of such a list that are handed over at once.
     static let exportedPieceBytes = 1 << 16
+    /// Clients that follow the stream of changes at once.
+    static let changeFollowers = 64
+    /// The streams of events of the server, which do not count in its limit of connections.
+    package static let allEventStreams = eventStreams + changeFollowers
+    /// Bytes of the stream of changes that a client may leave unread.
+    static let changeBytes = 32 << 10
+    /// Milliseconds for which changes are gathered before clients are told.
+    static let changeGatherMilliseconds = 50
     /// Seconds that `Retry-After` says while a list waits for a table's first pull. The operator's list of
     /// rows waits as long for that pull.
     static let firstPullSeconds = 5

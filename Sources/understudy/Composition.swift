@@ -31,11 +31,12 @@ struct Composition {
             connections: Proxy.Limits.passedConnections, headBytes: Proxy.Limits.passedHeadBytes)
         let signingIn = try makeTransport(
             connections: Proxy.Limits.signInConnections, headBytes: Proxy.Limits.passedHeadBytes)
+        let following = try makeTransport(connections: Proxy.Limits.followingConnections)
         var builder = AppGraphBuilder(configuration.proxy, log: log)
         builder.processReport = report
         let graph = try await builder.build(
             AppGraphBuilder.Transports(
-                syncing: transport, passing: passing, signingIn: signingIn),
+                syncing: transport, passing: passing, signingIn: signingIn, following: following),
             workers: ServerConfiguration.cores, opensSignIns: true)
         try await withdrawPolicies(graph)
         let folder = configuration.proxy.folder
@@ -45,11 +46,13 @@ struct Composition {
         } catch {
             throw StartProblem("\(error)")
         }
+        var limits = HTTPServer.Limits()
+        limits.eventStreams = Proxy.Limits.allEventStreams
         let server = Server(
             ServerConfiguration(
                 addresses: addresses,
                 unixSockets: [own.path] + (configuration.socket.map { [$0] } ?? []),
-                openSockets: sockets, workers: ServerConfiguration.cores),
+                openSockets: sockets, workers: ServerConfiguration.cores, limits: limits),
             handler: graph.handler,
             observer: RequestLog(log: log),
             onRefusal: { graph.count($0) })
@@ -66,7 +69,7 @@ struct Composition {
         graph.setAddresses(clients: "\(bound)", dashboard: dashboard)
         return RunningProxy(
             address: "\(bound)", dashboard: dashboard, graph: graph, folder: folder, lock: lock,
-            server: server, socket: own, transports: [transport, passing, signingIn])
+            server: server, socket: own, transports: [transport, passing, signingIn, following])
     }
 
     /// Takes back the policies that the last start or reload named and this start does not.

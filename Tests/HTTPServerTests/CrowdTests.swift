@@ -148,6 +148,45 @@ import Testing
         #expect(listening.chunk() == Array("two".utf8))
     }
 
+    @Test func `streams of events leave the connections to others, up to a limit of their own`()
+        throws
+    {
+        var limits = Self.limits(connections: 2)
+        limits.eventStreams = 3
+        let streams = (0..<4).map { _ in ByteStream() }
+        let server = try RunningServer(
+            limits: limits,
+            TestHandler { request in
+                guard let place = Int(request.path.dropFirst()) else { return .now(.text("small")) }
+                return .now(
+                    Response(
+                        head: HTTPResponse(
+                            status: .ok, headerFields: [.contentType: "text/event-stream"]),
+                        stream: streams[place]))
+            })
+        let listening = streams.indices.map { place in
+            let client = server.client()
+            client.send("GET /\(place) HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.head()?.status == 200)
+            return client
+        }
+        // The fourth one counts as a connection, so one is left.
+        for _ in 0..<3 {
+            let other = server.client()
+            other.send(Self.get)
+            #expect(other.answer()?.text == "small")
+        }
+        for (stream, client) in zip(streams, listening) {
+            stream.write(Array("on".utf8))
+            #expect(client.chunk() == Array("on".utf8))
+            stream.finish()
+            #expect(client.chunk() == [])
+            // The connection counts again, and is served like any other.
+            client.send(Self.get)
+            #expect(client.answer()?.text == "small")
+        }
+    }
+
     @Test func `clients that close in mid-request do not block new clients`() throws {
         var limits = Self.limits(connections: 8)
         limits.evictionSeconds = 30

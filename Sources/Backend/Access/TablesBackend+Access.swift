@@ -17,7 +17,11 @@ extension TablesBackend {
     /// on.
     package var access: (any TokenVerifier)? {
         get { currentAccess.withLock { $0 } }
-        set { currentAccess.withLock { $0 = newValue } }
+        set {
+            currentAccess.withLock { $0 = newValue }
+            // Those whose tokens are still good come again.
+            changeFeed.endAll(closing: false)
+        }
     }
 
     var verifiesTokens: Bool { options.tokens == .verified }
@@ -128,9 +132,16 @@ extension BackendOptions {
     func permission(
         _ operation: TableOptions.Operation, _ call: Call, on name: TableName
     ) -> Permission {
+        permission(operation, isUser: call.user != nil, on: name)
+    }
+
+    /// The same for a user, or for an anonymous request.
+    func permission(
+        _ operation: TableOptions.Operation, isUser: Bool, on name: TableName
+    ) -> Permission {
         guard let table = table(name) else { return .given }
         if table.disabled.contains(operation) { return .disabled }
-        guard tokens == .verified, call.user == nil else { return .given }
+        guard tokens == .verified, !isUser else { return .given }
         let isForUsers = table.signedIn.contains(operation) || table.ownerColumn != nil
         return isForUsers ? .signIn : .given
     }

@@ -51,7 +51,14 @@ extension TablesBackend {
 
     /// From now on `/-/readyz` is answered with 503, and every other request as before, with
     /// `Connection: close`. A balancer that asks `/-/readyz` then connects clients to other nodes.
-    public func beginToDrain() { isDraining.store(true, ordering: .relaxed) }
+    /// Followers of changes turn to them at once.
+    public func beginToDrain() {
+        isDraining.store(true, ordering: .relaxed)
+        endFollowing()
+    }
+
+    /// Ends the streams of changes, and refuses new ones: a stop waits for no stream.
+    public func endFollowing() { changeFeed.endAll(closing: true) }
 
     var isLeaving: Bool { isDraining.load(ordering: .relaxed) }
 
@@ -102,6 +109,7 @@ extension TablesBackend {
             "understudy_node_rejected_requests_total",
             "Requests that broke the rules of HTTP or a limit, by reason.", meter.rejectedRequests)
         lines += Self.metrics(storage.load)
+        if options.servesChanges { lines += changeMetrics }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -114,6 +122,19 @@ extension TablesBackend {
             "\(name){reason=\"\(reason)\"} \(count)"
         }
         return ["# HELP \(name) \(help)", "# TYPE \(name) counter"] + samples
+    }
+
+    private var changeMetrics: [String] {
+        [
+            ("followers", "Followers of the stream of changes.", changeFeed.followerCount),
+            (
+                "told", "Whether the database tells its changes; nobody has to follow for 1.",
+                changeFeed.isTold ? 1 : 0
+            ),
+        ].flatMap { name, help, value in
+            let metric = "understudy_node_changes_\(name)"
+            return ["# HELP \(metric) \(help)", "# TYPE \(metric) gauge", "\(metric) \(value)"]
+        }
     }
 
     private static func metrics(_ load: StorageLoad) -> [String] {
@@ -142,6 +163,10 @@ public enum StorageNews: Sendable, Hashable {
     case unavailable(reason: String)
     /// It answers again.
     case answers
+    /// It tells followers no changes; the reason is a sentence, which may name hosts.
+    case silent(reason: String)
+    /// It tells them again, those that were missed too.
+    case tells
 }
 
 /// Reports when a storage cannot answer, at most once in ``Limits/outageReportSeconds``, and when it answers
@@ -168,6 +193,9 @@ final class StorageOutage: Sendable {
         get { state.withLock { $0.report } }
         set { state.withLock { $0.report = newValue } }
     }
+
+    /// Reports other news.
+    func say(_ news: StorageNews) { state.withLock { $0.report?(news) } }
 
     /// The storage could not answer.
     func began(_ reason: String) {

@@ -75,6 +75,8 @@ public struct BackendOptions: Sendable, Hashable {
     public var servesFaults: Bool
     /// Whether `/-/livez`, `/-/readyz` and `/-/metrics` are served.
     public var servesHealth: Bool
+    /// Whether the stream of changes is served (docs/PROTOCOL.md).
+    public var servesChanges: Bool
     /// The most requests a second that are taken; others are answered 429. Nil takes all.
     public var requestsPerSecond: Int?
     /// The beginning of `Link`, `nextLink` and `Location`; nil for the address that the request was sent
@@ -98,6 +100,7 @@ public struct BackendOptions: Sendable, Hashable {
         tokens = .any
         servesFaults = false
         servesHealth = false
+        servesChanges = false
         requestsPerSecond = nil
         publicAddress = nil
     }

@@ -75,6 +75,8 @@ package struct Write: Sendable {
     package var method: String
     /// The `Idempotency-Key` of the request, for the effect.
     package var idempotencyKey: String?
+    /// The user whose rows alone it changes; nil where a table's rows are for all who may read it.
+    package var owner: String?
     /// Whether it is committed. False rolls it back at its end and answers as if it had been committed,
     /// for the fault ``FaultKind/pretend``.
     package var isKept = true

@@ -68,6 +68,12 @@ package protocol RowStorage: Sendable {
     @available(*, noasync)
     func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool
 
+    // MARK: Changes
+
+    /// Tells its changes from now on: first the tables as they are, then each change when it is committed, on
+    /// any thread. Called once. It does not wait for the database.
+    func tellChanges(to receive: @escaping @Sendable (ChangeNews) -> Void)
+
     // MARK: Moving in
 
     /// The row, arrival and deletion known for each id; ids that were never stored are left out.

@@ -1,4 +1,5 @@
 import Storage
+import Synchronization
 package import TablesProtocol
 
 /// Rows in SQLite: one file, or nothing but memory.
@@ -16,6 +17,9 @@ package final class SQLiteRowStorage: RowStorage {
     private let listSteps: Int
     /// The least number that versions are counted from.
     let firstVersion: Int64
+    /// Receives the changes; nil before ``tellChanges(to:)``. Called on the connection that writes, in the order
+    /// of commits.
+    private let changeReceiver = Mutex<(@Sendable (ChangeNews) -> Void)?>(nil)
 
     /// Opens the database.
     ///
@@ -96,12 +100,17 @@ package final class SQLiteRowStorage: RowStorage {
         }
     }
 
-    /// Runs a write in one transaction.
-    /// - Parameter body: what gives nil is rolled back.
+    /// Runs a write to a table in one transaction.
+    /// - Parameters:
+    ///   - owner: the user whose rows alone it changes; nil for those of all.
+    ///   - body: what gives nil is rolled back.
     @available(*, noasync)
-    func write<T>(isKept: Bool = true, _ body: (Connection) throws -> T?) throws -> T? {
+    func write<T>(
+        to table: TableName, owner: String? = nil, isKept: Bool = true,
+        _ body: (Connection) throws -> T?
+    ) throws -> T? {
         try writing { connection in
-            try connection.transaction(.immediate) {
+            let made = try connection.transaction(.immediate) {
                 var made: T?
                 try connection.savepoint {
                     made = try body(connection)
@@ -109,6 +118,13 @@ package final class SQLiteRowStorage: RowStorage {
                 }
                 return made
             }
+            if isKept, made != nil, let receive = changeReceiver.withLock({ $0 }),
+                let record = try? SQLiteTables.find(connection, table), record.lastStamp > 0
+            {
+                let stamp = Instant(ticks: record.lastStamp)
+                receive(.changed([TableChange(table: table, stamp: stamp, owner: owner)]))
+            }
+            return made
         }
     }
 }
@@ -182,7 +198,9 @@ extension SQLiteRowStorage {
     package func insert(
         _ row: NewRow, into table: TableName, creating options: TableOptions, _ write: Write
     ) throws -> Insertion {
-        let insertion: Insertion? = try self.write(isKept: write.isKept) { connection in
+        let insertion: Insertion? = try self.write(
+            to: table, owner: write.owner, isKept: write.isKept
+        ) { connection in
             var record = try SQLiteTables.findOrMake(connection, table, options)
             guard record.table.add(write.newColumns) else { return nil }
             if row.reusesNumbers {
@@ -207,7 +225,7 @@ extension SQLiteRowStorage {
     package func change(
         _ changes: [RowChange], in table: TableName, as kind: EffectKind, _ write: Write
     ) throws -> [Row]? {
-        try self.write(isKept: write.isKept) { connection in
+        try self.write(to: table, owner: write.owner, isKept: write.isKept) { connection in
             guard var record = try SQLiteTables.find(connection, table),
                 record.table.add(write.newColumns)
             else { return nil }
@@ -227,7 +245,9 @@ extension SQLiteRowStorage {
     }
 
     package func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool {
-        let removed: Bool? = try self.write(isKept: write.isKept) { connection in
+        let removed: Bool? = try self.write(
+            to: table, owner: write.owner, isKept: write.isKept
+        ) { connection in
             guard let record = try SQLiteTables.find(connection, table) else { return nil }
             for row in rows {
                 guard try SQLiteItems.remove(connection, record, row) else { return nil }
@@ -236,6 +256,15 @@ extension SQLiteRowStorage {
             return true
         }
         return removed == true
+    }
+}
+
+extension SQLiteRowStorage {
+    package func tellChanges(to receive: @escaping @Sendable (ChangeNews) -> Void) {
+        connection.schedule { [weak self] connection in
+            self?.changeReceiver.withLock { $0 = receive }
+            receive(.tables((try? SQLiteTables.changes(connection)) ?? []))
+        }
     }
 }
 
@@ -255,7 +284,7 @@ extension SQLiteRowStorage {
     package func move(
         _ rows: [MovedRow], into table: TableName, creating options: TableOptions, _ move: Move
     ) throws -> [MoveOutcome] {
-        let done: [MoveOutcome]? = try self.write { connection in
+        let done: [MoveOutcome]? = try self.write(to: table) { connection in
             let record = try SQLiteTables.findOrMake(connection, table, options)
             var moving = Moving(
                 record, move, hasEffects: try SQLiteEffects.has(connection, record.table.name))

@@ -24,6 +24,17 @@ package enum SQLiteTables {
         }
     }
 
+    /// The tables that have a stamp.
+    static func changes(_ connection: Connection) throws -> [TableChange] {
+        try connection.all(
+            "SELECT name, last_stamp FROM tables WHERE last_stamp > 0"
+        ) { row in
+            TableName(row.text(0)).map {
+                TableChange(table: $0, stamp: Instant(ticks: row[1]))
+            }
+        }.compactMap(\.self)
+    }
+
     /// The table; one of these options when there was none.
     static func findOrMake(
         _ connection: Connection, _ name: TableName, _ options: TableOptions

@@ -186,7 +186,16 @@ extension TableRequest {
     func write(adding columns: [TableOptions.Column] = []) -> Write {
         Write(
             at: now, stamps: options.stamps, newColumns: columns, method: call.method.rawValue,
-            idempotencyKey: call.field("Idempotency-Key"), isKept: isKept)
+            idempotencyKey: call.field("Idempotency-Key"), owner: owningUser, isKept: isKept)
+    }
+
+    /// The user whose rows alone the request's write changes; nil where the table's rows are for all.
+    private var owningUser: String? {
+        guard let name = call.tableName,
+            let table = known
+                ?? options.table(name).map({ StoredTable(name: name, options: $0) })
+        else { return nil }
+        return (try? owner(in: table))?.user
     }
 }
 

@@ -92,6 +92,7 @@ extension TablesBackend {
                 return answer
             }
             if let refusal = try refusal(call) { return answerer(call, nil).refused(refusal) }
+            if let stream = try changesAnswer(call) { return stream }
             let decision = try decide(call, keeping: keeping)
             outage.ended()
             return answerer(call, decision.table).response(decision.outcome)

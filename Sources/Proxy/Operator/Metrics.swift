@@ -82,6 +82,11 @@ struct Metrics: Sendable {
                 let backend = status.backend
                 return backend.isAsked ? (backend.state == .online ? 1 : 0) : nil
             }
+        case .changesFollowed:
+            each(min) { status in
+                guard status.backend.isAsked else { return nil }
+                return status.backend.changesFollowedSince == nil ? 0 : 1
+            }
         case .requestDuration:
             RequestOutcome.allCases.flatMap { outcome -> [Sample] in
                 requestTimes.histograms[outcome].map {
@@ -304,6 +309,7 @@ extension Metrics.Contents {
 enum Metric: String, CaseIterable {
     case buildInfo = "understudy_build_info"
     case backendUp = "understudy_backend_up"
+    case changesFollowed = "understudy_backend_changes_followed"
     case requestDuration = "understudy_backend_request_duration_seconds"
     case clientRequestDuration = "understudy_client_request_duration_seconds"
     case stores = "understudy_stores"
@@ -345,9 +351,9 @@ enum Metric: String, CaseIterable {
             .rejectedRequests, .refusedWrites, .processCPU:
             "counter"
         case .requestDuration, .clientRequestDuration: "histogram"
-        case .buildInfo, .backendUp, .stores, .queueOperations, .oldestAge, .ledgerImbalance,
-            .lastSync, .tableItems, .pushesFailing, .pullsFailing, .paused, .rowsSetAside,
-            .lastBackup,
+        case .buildInfo, .backendUp, .changesFollowed, .stores, .queueOperations, .oldestAge,
+            .ledgerImbalance, .lastSync, .tableItems, .pushesFailing, .pullsFailing, .paused,
+            .rowsSetAside, .lastBackup,
             .backupFailing, .storeBytes, .storeLogBytes,
             .budgetUsed, .diskFreeBytes, .processOpenFiles, .processMaxFiles, .processVirtualBytes,
             .processMaxVirtualBytes, .processResidentBytes, .processStartTime:
@@ -360,6 +366,8 @@ enum Metric: String, CaseIterable {
         switch self {
         case .buildInfo: "The version of this program."
         case .backendUp: "Whether the backend can be used: 1 while it gives lists, else 0."
+        case .changesFollowed:
+            "1 while the backend's stream of changes is followed, else 0."
         case .requestDuration:
             "How long the requests of syncing to the backend took, by what they came to."
         case .clientRequestDuration:

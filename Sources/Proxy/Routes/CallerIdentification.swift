@@ -33,6 +33,8 @@ extension TablesRoutes {
                     reply(refused(call))
                 case .unproven where generation != nil && generation != call.generation:
                     reply(unidentified(call))
+                case .unproven where Self.asksForChanges(request, listOf: call.table):
+                    reply(unidentified(call))
                 case .unproven: passThrough.handle(request, .tables).send(reply)
                 case .good: await serve(token, call, request, actor, reply)
                 }

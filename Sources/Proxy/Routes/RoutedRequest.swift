@@ -113,6 +113,8 @@ final class RoutedRequest: RequestHandler {
 
     /// Counts the request, if it was one for a table.
     func ended(status: HTTPResponse.Status?, took time: Duration) {
+        // A stream that was followed for hours took no time of a request.
+        if TablesRoutes.asksForChanges(asked.request, asked.tablePath) { return }
         routes.operatorAPI.clientRequests.note(asked, status: status?.code, took: time)
     }
 }

@@ -17,6 +17,8 @@ struct TablesRoutes: Sendable {
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders
     let refusedWrites: RefusedWrites
+    let changes: ClientChanges
+    let gate: Guard
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard has passed.
@@ -32,6 +34,16 @@ struct TablesRoutes: Sendable {
             return .now(TablesAnswer(client: client).render(error: error))
         }
         call.origin.tablePath = asked.base + call.origin.tablePath
+        let token = Token(request.head.headerFields, generation: call.generation)
+        if Self.asksForChanges(request, path) {
+            // The stream ends when the address is revoked, or the plain one is closed to its caller.
+            return serve(call, token, request, actor).map { [changes, gate] response in
+                if case .stream(let stream) = response.body {
+                    changes.restrict(stream) { gate.mayUseTables(asked) }
+                }
+                return response
+            }
+        }
         guard tables?.contains(call.table) ?? true else {
             return .now(TablesAnswer(to: call).render(error: .unknownTable(call.table.text)))
         }
@@ -45,7 +57,6 @@ struct TablesRoutes: Sendable {
                             + "\(Limits.forwardedHeaderBytes) bytes.")))
         }
         learnKey(request)
-        let token = Token(request.head.headerFields, generation: call.generation)
         return serve(call, token, request, actor)
     }
 
@@ -90,6 +101,10 @@ struct TablesRoutes: Sendable {
             tenant: tenant, actor: actor,
             headers: forwardedHeaders.pick(from: fields, worker: worker), fields: fields,
             table: table)
+        if case .list = call.verb, Self.asksForChanges(request, listOf: call.table) {
+            return .now(
+                followChanges(context, Token(fields, generation: call.generation)))
+        }
         if call.generation == .datasync, table.settings?.idKind == .integer {
             return .now(
                 context.error(

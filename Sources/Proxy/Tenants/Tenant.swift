@@ -71,13 +71,22 @@ final class EngineLoop: Sendable {
     /// Starts the task; a second call does nothing.
     func start(_ engine: SyncEngine) {
         task.withLock { task in
-            if task == nil { task = Task { await engine.run() } }
+            if task == nil { task = Self.task(engine) }
         }
     }
 
     /// Starts the task again after ``end()``.
     func restart(_ engine: SyncEngine) {
-        task.withLock { $0 = Task { await engine.run() } }
+        task.withLock { $0 = Self.task(engine) }
+    }
+
+    private static func task(_ engine: SyncEngine) -> Task<Void, Never> {
+        Task {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await engine.run() }
+                group.addTask { await engine.followChanges() }
+            }
+        }
     }
 
     /// Cancels the task and waits for its end. A running commit is finished first.

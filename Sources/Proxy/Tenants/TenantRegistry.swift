@@ -154,6 +154,19 @@ final class TenantRegistry: Sendable {
         return isAway ? known.confirmedAt.adding(seconds: graceSeconds) : nil
     }
 
+    /// Whether a token is still one of an identity: nobody has signed out with it, the backend has not refused it,
+    /// and it has not ended.
+    func holds(_ token: Token, _ identity: String) -> Bool {
+        guard let (known, expiresAt) = tokens.find(token), known.identity.key == identity else {
+            return false
+        }
+        let standing = TokenStanding.of(
+            known, expiresAt: expiresAt, backend: reach(identity), at: clock.now(),
+            graceSeconds: graceSeconds)
+        if case .ended = standing { return false }
+        return true
+    }
+
     private func resolved(_ identity: String, _ token: Token, _ confirmation: TokenConfirmation)
         -> TokenResolution
     {

@@ -110,6 +110,7 @@ extension PostgreSQLRowStorage {
         var record = try locked(table, nil, connection)
         var isChanged = false
         var isMarked = false
+        var owners: [String?] = []
         for write in writes {
             if let line = write.lineInDoubt {
                 if try PostgreSQLEffects.has(connection, line) {
@@ -141,13 +142,15 @@ extension PostgreSQLRowStorage {
             }
             if isKept {
                 (record, isChanged) = (changed, true)
+                owners.append(write.write.owner)
                 if !isAlone { try connection.run(script: "RELEASE write") }
             } else if !isAlone {
                 try connection.run(script: "ROLLBACK TO write; RELEASE write")
             }
         }
-        if isChanged, hooks.ordersWriters, let record {
-            try PostgreSQLTables.save(connection, record)
+        if isChanged, let record {
+            if hooks.ordersWriters { try PostgreSQLTables.save(connection, record) }
+            try PostgreSQLChanges.announce(connection, record, owners: owners)
         }
         return isChanged || isMarked
     }

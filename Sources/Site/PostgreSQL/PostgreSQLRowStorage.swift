@@ -8,6 +8,7 @@ package import TablesProtocol
 /// primary that failed, is made anew, and the call begins anew on it.
 package final class PostgreSQLRowStorage: RowStorage {
     let pool: PostgreSQLPool
+    let schema: String
     let hooks: Hooks
     let versions: PostgreSQLItems.Versions
     /// The writes of each table that wait for its lock.
@@ -67,6 +68,7 @@ package final class PostgreSQLRowStorage: RowStorage {
     ) throws {
         self.versions = versions
         pool = try PostgreSQLPool(url, schema: schema)
+        self.schema = schema
         self.hooks = hooks
         try PostgreSQLSchema.migrate(pool, schema: schema, startedAt: start)
     }
@@ -322,6 +324,9 @@ extension PostgreSQLRowStorage {
         try PostgreSQLArrivals.put(connection, record, placed.filter(\.isKept), move, versions)
         try PostgreSQLArrivals.remove(connection, record, placed.filter { !$0.isKept })
         try PostgreSQLTables.save(connection, moving.record)
+        if !placed.isEmpty {
+            try PostgreSQLChanges.announce(connection, moving.record, owners: [nil])
+        }
         return outcomes
     }
 

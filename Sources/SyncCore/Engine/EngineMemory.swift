@@ -45,6 +45,7 @@ extension SyncEngine {
             isForced || scheduler.isIdle(now: clock.uptime())
         else { return nil }
         isRetired = true
+        followSignal.send(nil)
         return EngineMemory(
             scheduler: scheduler, generation: knownGeneration, lastSync: lastSync,
             warnings: warnings, finished: finished, stalls: stalls,

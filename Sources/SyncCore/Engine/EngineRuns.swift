@@ -245,6 +245,7 @@ extension SyncEngine {
         await save(run)
         current = nil
         close(run)
+        followSignal.send(nil)
         log.log(
             level: run.logLevel, "run ended",
             metadata: run.logged(store.identity, reason: loggedReason))

@@ -23,6 +23,8 @@ public struct BackendStatus: Sendable, Hashable {
     /// The request that showed that it, or the only table that was asked for, cannot be used; nil while it
     /// answers.
     public var failedRequest: FailedRequest?
+    /// Since when its stream of changes is followed; nil while it is not.
+    public var changesFollowedSince: Instant?
 
     /// Makes a status from its parts.
     public init(

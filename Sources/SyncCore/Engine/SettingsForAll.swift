@@ -59,7 +59,7 @@ extension SyncEngine {
         if case .offline = scheduler.mode { await endRequestedRuns() }
         signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
-        signal.send(nil)
+        wake()
         return true
     }
 }

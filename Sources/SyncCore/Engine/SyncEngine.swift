@@ -21,6 +21,14 @@ public actor SyncEngine {
     /// The application key that clients send.
     let applicationKey: @Sendable () -> String?
     let signal = WakeSignal()
+    /// The transport of the stream of changes; nil where it is not followed.
+    let followingTransport: (any HTTPTransport)?
+    /// Wakes what follows the stream: a piece has come, or something that it depends on has changed.
+    let followSignal = WakeSignal()
+    /// Since when the stream is followed; nil while it is not.
+    var followedSince: Instant?
+    /// The tables that the stream named and that wait for their pull.
+    var heardChanges = HeardChanges()
     var backend: BackendConfiguration
     /// The backend's generation, as found or as configured.
     var generation: Generation
@@ -84,13 +92,15 @@ public actor SyncEngine {
     ///   - refused: called with a credential that the backend answered with 401, before `credential` is
     ///     called again. A success does not prove a token, because a table may be public.
     ///   - memory: the state of an earlier engine over the same store.
+    ///   - following: the transport of the stream of changes (``followChanges()``), which holds a connection for as
+    ///     long as it is followed; nil to follow none.
     ///   - applicationKey: gives the key that clients send to a first generation backend. A key in the
     ///     backend's configuration takes precedence.
     public init(
         store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
         settings: SyncSettings = SyncSettings(), clock: any EngineClock,
         random: any RandomSource = SystemRandom(), executor: (any TaskExecutor)? = nil, log: Logger,
-        memory: EngineMemory? = nil,
+        memory: EngineMemory? = nil, following: (any HTTPTransport)? = nil,
         credential: @escaping @Sendable () -> Credential = { .none },
         refused: @escaping @Sendable (Credential) -> Void = { _ in },
         applicationKey: @escaping @Sendable () -> String? = { nil }
@@ -101,6 +111,7 @@ public actor SyncEngine {
         self.random = random
         self.executor = executor
         self.log = log
+        followingTransport = following
         self.credential = credential
         credentialRefused = refused
         self.applicationKey = applicationKey
@@ -128,7 +139,16 @@ public actor SyncEngine {
     }
 
     /// Wakes the loop. Returns at once.
-    public nonisolated func nudge(_ cause: WakeCause) { signal.send(cause) }
+    public nonisolated func nudge(_ cause: WakeCause) {
+        signal.send(cause)
+        if cause == .signedIn { followSignal.send(nil) }
+    }
+
+    /// Wakes the loop, and what follows the stream of changes.
+    func wake() {
+        signal.send(nil)
+        followSignal.send(nil)
+    }
 
     // MARK: Status and settings
 
@@ -149,6 +169,7 @@ public actor SyncEngine {
     /// The backend's status; the store is not read.
     public var backendStatus: BackendStatus {
         var status = scheduler.backend
+        status.changesFollowedSince = followedSince
         if credential() == .missing {
             status.state = .signedOut
             status.reason = Self.tokenMissing
@@ -190,7 +211,7 @@ public actor SyncEngine {
         scheduler.setMode(mode, until: end, now: now)
         if case .offline = mode { await endRequestedRuns() }
         await announceStatus()
-        signal.send(nil)
+        wake()
     }
 
     /// The operator's settings.
@@ -206,7 +227,7 @@ public actor SyncEngine {
         scheduler.set(try change(settings), now: clock.uptime())
         signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
-        signal.send(nil)
+        wake()
     }
 
     /// Uses another backend from the next request on.
@@ -235,7 +256,7 @@ public actor SyncEngine {
         scheduler.forget(
             url: backend.address.description, reason: reason, now: clock.uptime(),
             wall: clock.now())
-        signal.send(nil)
+        wake()
     }
 
     /// Tells the dashboard that the status has changed.

@@ -191,6 +191,17 @@ struct PullTokens {
         return isKnown == nil ? nil : try token(table, of: request)
     }
 
+    /// Up to which `updatedAt` a whole table was pulled; nil before a pull has ended.
+    func pulledUpTo(_ table: TableRecord) throws -> Instant? {
+        let text: String? = try transaction.first(
+            """
+            SELECT updated_at FROM tokens
+            WHERE table_id = ? AND query_id = '' AND filter_hash = '' AND is_complete
+            """, [table.id]
+        ) { $0[0] }
+        return text.flatMap { Instant(iso: $0) }
+    }
+
     /// The ids of the items that a list of the pairs had.
     func members(of token: PullToken) throws -> Set<String> {
         let ids: [String] = try transaction.column(

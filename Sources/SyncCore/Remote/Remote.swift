@@ -50,6 +50,15 @@ struct Remote: Sendable {
         }
     }
 
+    /// Asks for the stream of changes. The answer may be anything else, and is not counted.
+    func openChanges() async throws(TransportError) -> Response {
+        var request = bound(
+            RemoteRequest(method: .get, target: "/tables/\(ChangeStream.name)"))
+        request.head.headerFields[.accept] = ChangeStream.mediaType
+        request.head.headerFields[.cacheControl] = "no-store"
+        return try await transport.open(request)
+    }
+
     /// Requests a page of rows. A query that the generation cannot express counts as refused.
     func list(_ table: TableName, _ query: PageQuery) async -> RemoteAnswer {
         do throws(ODataError) {

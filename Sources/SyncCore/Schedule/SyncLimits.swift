@@ -49,6 +49,22 @@ public enum SyncLimits {
     /// How far before the `Date` of a first pull its token has to be for the next pull to start behind it, in
     /// seconds: the clocks of the backend's database and its web server may differ.
     static let settledAtOnceSeconds: Int64 = settledSeconds + clockDifferenceSeconds
+    /// Over how many milliseconds followers of a stream of changes spread what they do, where the backend does
+    /// not say, and at most.
+    static let changeSpreadMilliseconds = 1_000
+    static let changeSpreadMaxMilliseconds = 60_000
+    /// Bytes of the stream of changes that are read at once.
+    static let changePieceBytes = 16 << 10
+    /// How long a stream of changes may be silent, in seconds. Its heartbeats come every 15 s.
+    static let followSilenceSeconds: Int64 = 45
+    /// How long a stream of changes lasts that did not fail, in seconds.
+    static let followLastingSeconds: Int64 = 60
+    /// The longest wait before a backend that has offered the stream is asked for it again, in seconds.
+    static let followCapSeconds: Int64 = 60
+    /// The wait before a backend that offers no stream of changes is asked for it again, in seconds.
+    static let followRestSeconds: Int64 = 3_600
+    /// The same for a backend that refuses the credential, in seconds.
+    static let followRefusedSeconds: Int64 = 600
     /// The units to which a backend may round its times down, in seconds, the longest first.
     static let roundedSeconds: [Int64] = [86_400, 3_600, 60]
     /// The longest `Retry-After` that is obeyed, in seconds.

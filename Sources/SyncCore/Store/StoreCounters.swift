@@ -50,6 +50,14 @@ struct StoreCounters {
         }
     }
 
+    /// The table's latest stamp, as it is committed; nil before the first.
+    func lastStamp(_ tableID: Int64) throws -> Instant? {
+        let stamp = try transaction.integer(
+            "SELECT last_stamp FROM table_counters WHERE table_id = ? AND last_stamp > 0", [tableID]
+        )
+        return stamp.map { Instant(milliseconds: $0) }
+    }
+
     /// The table's next stamp: now, and later than every stamp before.
     func nextStamp(_ tableID: Int64) throws -> Int64 {
         let stored = "SELECT last_stamp FROM table_counters WHERE table_id = ?"

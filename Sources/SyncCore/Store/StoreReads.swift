@@ -2,7 +2,29 @@ import Storage
 import Synchronization
 public import TablesProtocol
 
+/// A table with its latest `updatedAt` that clients see.
+public struct TableStamp: Sendable, Hashable {
+    /// The table.
+    public let name: TableName
+    /// Whether all identities share it.
+    public let isPublic: Bool
+    /// The latest stamp.
+    public let stamp: Instant
+}
+
 extension Store {
+    /// The tables that have a stamp.
+    public func tableStamps() async throws(StoreError) -> [TableStamp] {
+        try await read { transaction in
+            try transaction.tables.all().compactMap { table in
+                let stamp = try transaction.counters.lastStamp(table.id)
+                return stamp.map {
+                    TableStamp(name: table.name, isPublic: table.isPublic, stamp: $0)
+                }
+            }
+        }
+    }
+
     /// Looks a table up for a request, from memory after the first time.
     /// - Parameter worker: the number of the caller's own connection: of a server worker, or of a thread that
     ///   may take its time. Two threads never use the same at once.

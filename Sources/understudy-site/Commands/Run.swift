@@ -57,6 +57,7 @@ struct Run: AsyncParsableCommand {
         var options = configuration.backend.options
         options.servesFaults = faults
         options.servesHealth = true
+        options.servesChanges = true
         let log = try ProcessLog(sources)
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
         let manager = ServiceManager(environment: ThisProcess.environment)

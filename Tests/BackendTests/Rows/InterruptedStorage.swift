@@ -50,6 +50,9 @@ struct InterruptedStorage: RowStorage {
     func rows(in table: TableName, after id: String, limit: Int) throws -> [Row] {
         try base.rows(in: table, after: id, limit: limit)
     }
+    func tellChanges(to receive: @escaping @Sendable (ChangeNews) -> Void) {
+        base.tellChanges(to: receive)
+    }
     func effects(after number: Int64, limit: Int) throws -> [Effect] {
         try base.effects(after: number, limit: limit)
     }

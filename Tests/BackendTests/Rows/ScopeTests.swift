@@ -226,7 +226,7 @@ import Testing
         let row = try table.insert("a")
         let storage = try #require(table.storage as? SQLiteRowStorage)
         let query = try table.query()
-        let seen = try storage.write { _ -> [Row]? in
+        let seen = try storage.write(to: table.name) { _ -> [Row]? in
             let found = try storage.get("a", in: table.name).map { [$0] } ?? []
             return try found + storage.list(query).rows
         }

@@ -22,7 +22,7 @@ private enum Usual {
         "Status": #"""
         {"identity":"anonymous","version":"1","startedAt":"2026-11-21T12:00:00.000Z","addresses":null,
         "backend":{"url":"http://b","state":"online","reason":"","since":null,"nextTry":null,"isAsked":true,
-        "failedRequest":null},"mode":{"mode":"online","until":null},
+        "failedRequest":null,"changesFollowedSince":null},"mode":{"mode":"online","until":null},
         "queue":{"queued":0,"waiting":0,"sending":0,"unknown":0,"conflict":0,"quarantined":0},
         "ledger":{"accepted":0,"applied":0,"collapsed":0,"discarded":0,"queued":0,"waiting":0,"sending":0,
         "unknown":0,"conflict":0,"quarantined":0,"balances":true},"tables":[],"wantedTables":[],

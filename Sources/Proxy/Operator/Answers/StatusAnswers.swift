@@ -49,6 +49,9 @@ extension Answers {
         /// The request that showed that it, or the only table that was asked for, cannot be used; null while
         /// it answers.
         package let failedRequest: FailedRequest?
+        /// Since when its stream of changes is followed, so that changes of others arrive at once; null while it is
+        /// not.
+        package let changesFollowedSince: Instant?
     }
 
     /// A request to the backend that failed.
@@ -258,7 +261,8 @@ extension Answers.BackendStatus {
         self.init(
             url: backend.url, state: backend.state, reason: backend.reason, since: backend.since,
             nextTry: backend.nextTry, isAsked: backend.isAsked,
-            failedRequest: backend.failedRequest.map { .init($0) })
+            failedRequest: backend.failedRequest.map { .init($0) },
+            changesFollowedSince: backend.changesFollowedSince)
     }
 }
 
