@@ -34,6 +34,8 @@ extension OperatorRoute {
         .later(.get, "\(api)/storage", OperatorAPI.storage),
         .later(.get, "\(api)/backups", OperatorAPI.backupList),
         .change(.post, "\(api)/backups", OperatorAPI.makeBackup),
+        .later(.get, "\(api)/notify", OperatorAPI.notification),
+        .later(.post, "\(api)/notify/test", OperatorAPI.testNotification),
         .now(.get, "\(api)/rejections", OperatorAPI.rejectionList),
         .now(.get, "\(api)/process", OperatorAPI.processReport),
         .now(.get, "\(api)/events", OperatorAPI.events),
