@@ -67,8 +67,8 @@ def honest(handler, body):
 class HTTPBackend(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, behaviour=honest, context=None):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, behaviour=honest, context=None, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
         self.behaviour, self.requests = behaviour, []
         scheme = "http"
         if context:

@@ -10,6 +10,7 @@ package struct AppGraph: Sendable {
     let feed: EventFeed
     let changes: ClientChanges
     let backups: AutomaticBackups
+    let notifier: Notifier
 
     /// Answers the requests that a server reads.
     package var handler: any HTTPHandler { routes }
@@ -21,7 +22,7 @@ package struct AppGraph: Sendable {
     package var loops: [@Sendable () async -> Void] {
         [
             { await work.run() }, { await tenants.run() }, { await sendHeartbeats() },
-            { await backups.run() },
+            { await backups.run() }, { await notifier.run() },
         ]
     }
 
@@ -114,6 +115,11 @@ extension AppGraph {
     package func replace(rules: GuardRules, forwardedHeaders: [ForwardableName]) {
         routes.gate.currentRules.replace(with: rules)
         routes.tables.forwardedHeaders.replace(with: forwardedHeaders)
+    }
+
+    /// Replaces who is told what.
+    package func replace(notifications: NotificationPlan) async {
+        await notifier.replace(with: notifications)
     }
 
     /// Changes the settings of every engine.

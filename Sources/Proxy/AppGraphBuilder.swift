@@ -11,6 +11,7 @@ package struct AppGraphBuilder {
         let passing: any HTTPTransport
         let signingIn: any HTTPTransport
         let following: (any HTTPTransport)?
+        let notifying: any HTTPTransport
 
         /// - Parameters:
         ///   - syncing: for the engines.
@@ -19,14 +20,17 @@ package struct AppGraphBuilder {
         ///   - signingIn: for logins and for the verification of tokens, so that requests that are passed
         ///     through do not delay them; nil for `syncing`.
         ///   - following: for the backend's stream of changes, which holds a connection; nil to follow none.
+        ///   - notifying: for a webhook, which is another server than the backend; nil for `syncing`.
         package init(
             syncing: any HTTPTransport, passing: (any HTTPTransport)? = nil,
-            signingIn: (any HTTPTransport)? = nil, following: (any HTTPTransport)? = nil
+            signingIn: (any HTTPTransport)? = nil, following: (any HTTPTransport)? = nil,
+            notifying: (any HTTPTransport)? = nil
         ) {
             self.syncing = syncing
             self.following = following
             self.passing = passing ?? syncing
             self.signingIn = signingIn ?? syncing
+            self.notifying = notifying ?? syncing
         }
     }
 
@@ -74,13 +78,14 @@ package struct AppGraphBuilder {
         let gate = Guard(
             rules: configuration.rules, access: access, capabilities: capabilities,
             dashboardPort: configuration.dashboardPort)
+        let notifier = makeNotifier(transports.notifying, tenants, rules: gate.currentRules)
         let operatorAPI = OperatorAPI(
             tenants: tenants, access: access, capabilities: capabilities, rejections: rejections,
             refusedWrites: refusedWrites, folder: configuration.folder, rules: gate.currentRules,
             loginUsers: LoginUsers.count,
             startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
             readiness: Readiness(now: clock.now) { await tenants.proveWritable() },
-            backups: backups, work: work,
+            backups: backups, notifier: notifier, work: work,
             longReads: LongReads(readers: operatorReaders), process: processReport,
             startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
@@ -106,7 +111,21 @@ package struct AppGraphBuilder {
             passThrough: passThrough)
         return AppGraph(
             routes: routes, tenants: tenants, access: access, work: work, feed: feed,
-            changes: changes, backups: backups)
+            changes: changes, backups: backups, notifier: notifier)
+    }
+
+    private func makeNotifier(
+        _ transport: any HTTPTransport, _ tenants: TenantRegistry, rules: CurrentRules
+    ) -> Notifier {
+        Notifier(
+            configuration.notifications,
+            reader: SituationReader(of: tenants, folder: configuration.folder, now: clock.now),
+            file: NotificationFile(path: configuration.folder.toldFile), transport: transport,
+            sender: Notifier.Sender(
+                host: ThisProcess.host, backend: configuration.backend.description,
+                dashboard: { rules.addresses.map { "http://\($0.dashboard)/-/" } }),
+            now: clock.now,
+            sleep: { [clock] in await clock.sleep(until: clock.uptime() + .seconds($0)) }, log: log)
     }
 
     /// Opens the remembered sign-ins. Removes them when the configuration remembers none.

@@ -49,6 +49,8 @@ package struct ProxyConfiguration: Sendable {
     package var retention = Retention()
     /// The automatic backups.
     package var backups = BackupPlan()
+    /// Who is told what happens.
+    package var notifications = NotificationPlan()
     /// Whether writes are refused that the SDKs' own queues refuse.
     package var strictSDK = false
 

@@ -32,11 +32,13 @@ struct Composition {
         let signingIn = try makeTransport(
             connections: Proxy.Limits.signInConnections, headBytes: Proxy.Limits.passedHeadBytes)
         let following = try makeTransport(connections: Proxy.Limits.followingConnections)
+        let notifying = try makeNotifyingTransport()
         var builder = AppGraphBuilder(configuration.proxy, log: log)
         builder.processReport = report
         let graph = try await builder.build(
             AppGraphBuilder.Transports(
-                syncing: transport, passing: passing, signingIn: signingIn, following: following),
+                syncing: transport, passing: passing, signingIn: signingIn, following: following,
+                notifying: notifying),
             workers: ServerConfiguration.cores, opensSignIns: true)
         try await withdrawPolicies(graph)
         let folder = configuration.proxy.folder
@@ -69,7 +71,8 @@ struct Composition {
         graph.setAddresses(clients: "\(bound)", dashboard: dashboard)
         return RunningProxy(
             address: "\(bound)", dashboard: dashboard, graph: graph, folder: folder, lock: lock,
-            server: server, socket: own, transports: [transport, passing, signingIn, following])
+            server: server, socket: own,
+            transports: [transport, passing, signingIn, following, notifying])
     }
 
     /// Takes back the policies that the last start or reload named and this start does not.
@@ -98,6 +101,20 @@ struct Composition {
         if let headBytes { client.responseHeadLimitBytes = headBytes }
         do {
             return try CurlTransport(client)
+        } catch {
+            throw StartProblem(error.message, .error)
+        }
+    }
+
+    /// Makes the transport to a webhook. It is no backend: it gets neither the certificate that the backend is
+    /// shown nor its proxy.
+    private func makeNotifyingTransport() throws(StartProblem) -> CurlTransport {
+        do {
+            return try CurlTransport(
+                ClientConfiguration(
+                    requestTimeout: .seconds(Proxy.Limits.webhookSeconds),
+                    responseBodyLimitBytes: Proxy.Limits.webhookAnswerBytes,
+                    maxConnectionsPerHost: 1, userAgent: "understudy/\(Version.text)"))
         } catch {
             throw StartProblem(error.message, .error)
         }

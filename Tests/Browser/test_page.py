@@ -7,7 +7,7 @@ import requests
 from playwright.sync_api import expect
 from programs import ROOT
 
-TRANSFERRED_BYTES = 158_000
+TRANSFERRED_BYTES = 160_000
 
 
 @pytest.fixture(scope="module")

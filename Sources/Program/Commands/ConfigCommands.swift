@@ -51,7 +51,7 @@ package struct SettingsReport {
     }
 
     private static func shown(_ said: Sources.Statement, _ setting: ServeSetting) -> String {
-        setting.about.isSecret ? ServeSetting.notShown : said.text
+        setting.about.isSecret ? setting.shown(said.text) : said.text
     }
 }
 

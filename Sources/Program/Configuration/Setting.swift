@@ -118,7 +118,16 @@ package struct ServeSetting: Sendable {
 
     /// A value as messages show it.
     package func shown(_ text: String) -> String {
-        about.isSecret ? Self.notShown : ConfigurationProblem.withoutPassword(text)
+        about.isSecret ? Self.withoutSecret(text) : ConfigurationProblem.withoutPassword(text)
+    }
+
+    /// What is shown of a secret: of a web address scheme and host, of anything else nothing.
+    private static func withoutSecret(_ text: String) -> String {
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else {
+            return notShown
+        }
+        let host = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        return host.contains("@") ? notShown : "\(scheme)\(host)/\(notShown)"
     }
 }
 

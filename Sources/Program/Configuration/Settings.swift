@@ -98,8 +98,10 @@ extension Settings {
 // The kinds of values that several settings have. Each function makes a setting of its kind.
 extension Settings {
     /// A setting that is on or off.
-    package static func yesOrNo(_ name: String, about: SettingText) -> Setting<Bool> {
-        Setting<Bool>(name: name, allowed: BooleanText.allowed, about: about) {
+    package static func yesOrNo(
+        _ name: String, about: SettingText, reload: Reloading = .never
+    ) -> Setting<Bool> {
+        Setting<Bool>(name: name, allowed: BooleanText.allowed, about: about, reload: reload) {
             BooleanText.value($0)
         }
     }

@@ -92,7 +92,7 @@ package struct Sources: Sendable {
             statement throws(ConfigurationProblem) in
             guard let value = setting.read(statement.text) else {
                 throw ConfigurationProblem(
-                    place: statement.place, value: statement.text,
+                    place: statement.place, value: ServeSetting(setting).shown(statement.text),
                     allowed: setting.refusal(statement.text) ?? setting.allowed)
             }
             return value

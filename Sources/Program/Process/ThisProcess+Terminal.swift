@@ -7,12 +7,6 @@ import TablesProtocol
 
 // The environment, the limits and the terminal of this process.
 extension ThisProcess {
-    /// A variable of the environment.
-    package static func environment(_ name: String) -> String? {
-        // The C string belongs to the environment, which this program never changes. It is copied at once.
-        unsafe getenv(name).map { unsafe String(cString: $0) }
-    }
-
     /// The names of all variables; none if the system does not say them.
     package static var environmentNames: [String] {
         let bytes = (try? Files.read("/proc/self/environ")) ?? nil

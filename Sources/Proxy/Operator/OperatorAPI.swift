@@ -26,6 +26,7 @@ struct OperatorAPI: Sendable {
     let feed: EventFeed
     let readiness: Readiness
     let backups: AutomaticBackups
+    let notifier: Notifier
     let work: BackgroundWork
     /// The lane of the operator's lists, which clients' lists do not use.
     let longReads: LongReads

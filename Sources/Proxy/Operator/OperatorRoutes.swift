@@ -36,6 +36,8 @@ extension OperatorRoute {
         .change(.post, "\(api)/backups", OperatorAPI.makeBackup),
         .later(.get, "\(api)/backups/{at}", OperatorAPI.downloadBackup),
         .later(.post, "\(api)/backups/{at}/rehearse", OperatorAPI.rehearseBackup),
+        .later(.get, "\(api)/notify", OperatorAPI.notification),
+        .later(.post, "\(api)/notify/test", OperatorAPI.testNotification),
         .now(.get, "\(api)/rejections", OperatorAPI.rejectionList),
         .now(.get, "\(api)/process", OperatorAPI.processReport),
         .now(.get, "\(api)/events", OperatorAPI.events),

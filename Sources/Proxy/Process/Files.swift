@@ -65,6 +65,11 @@ package enum Files {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Whether a regular file is at a path or at the end of a link there, and this user may run it.
+    package static func isExecutable(_ path: String) -> Bool {
+        unsafe isRegular(path) && access(path, X_OK) == 0
+    }
+
     /// Whether anything is at `path`.
     package static func exists(_ path: String) -> Bool { mode(path) != nil }
 

@@ -15,6 +15,19 @@ package enum ThisProcess {
         return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// A variable of the environment.
+    package static func environment(_ name: String) -> String? {
+        // The C string belongs to the environment, which this program never changes. It is copied at once.
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// The name of this machine, as its users gave it; `this machine` if it is not known.
+    package static var host: String {
+        let bytes = ((try? Files.read("/proc/sys/kernel/hostname")) ?? nil) ?? []
+        let name = String(decoding: bytes, as: UTF8.self)[...].trimming { $0 == "\n" }
+        return name.isEmpty ? "this machine" : String(name)
+    }
+
     /// 32 random bytes as base64url text, from the system's generator for secrets.
     package static func secret() -> String {
         var generator = SystemRandomNumberGenerator()

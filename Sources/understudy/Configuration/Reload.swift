@@ -56,6 +56,7 @@ actor Reload {
             graph.replace(
                 rules: configuration.proxy.rules,
                 forwardedHeaders: configuration.proxy.forwardedHeaders)
+            await graph.replace(notifications: configuration.proxy.notifications)
             log.choice = logging
             current = sources
             running.reload(sources)
@@ -121,7 +122,8 @@ final class RunningSettings: Sendable {
             let said = sources.statements(setting)
             if said.isEmpty { return nil }
             return ProcessReport.Setting(
-                name: setting.name, values: said.map { Redaction.withoutCredentials($0.text) },
+                name: setting.name,
+                values: said.map { Redaction.withoutCredentials(setting.shown($0.text)) },
                 origins: said.map(\.place))
         }
     }

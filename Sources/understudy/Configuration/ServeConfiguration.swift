@@ -85,6 +85,7 @@ struct ServeConfiguration: Sendable {
         }
         proxy.offlineGraceSeconds = try sources.valueOrDefault(Settings.offlineGrace)
         proxy.backups = try backups(sources)
+        proxy.notifications = try notifications(sources)
         proxy.defaultGeneration = try sources.valueOrDefault(Settings.defaultGeneration)
         proxy.parallelism = try sources.valueOrDefault(Settings.parallelism)
         proxy.pageRows = try sources.valueOrDefault(Settings.pageSize)

@@ -14,6 +14,7 @@ struct OpenAPIDocumentTests {
         Answers.Page<Answers.Access>.self, Answers.AccessAdded.self, Answers.Status.self,
         Answers.Mode.self, Answers.Settings.self, Answers.Page<Answers.KnownIdentity>.self,
         Answers.StoredBytes.self, Answers.BackupPage.self, Answers.BackupMade.self,
+        Answers.NotificationState.self, Answers.NotificationDelivery.self,
         Answers.Page<Answers.Rejection>.self, Answers.ProcessReport.self, Answers.EventData.self,
         Answers.Run.self, Answers.Page<Answers.Run>.self,
         Answers.Page<Answers.TableStatus>.self, Answers.TableStatus.self,

@@ -180,6 +180,28 @@ extension Answers {
         package let sentence: String
     }
 
+    /// Who is told what happens, and the last message.
+    package struct NotificationState: Codable, Sendable, Hashable {
+        /// Scheme and host of the webhook, or the path of the command; null where nobody is told.
+        package let target: String?
+        package let events: [NotifiedEvent]
+        /// Whether messages have texts that may hold values of rows.
+        package let hasValues: Bool
+        /// Changes and conditions that are not told yet.
+        package let untold: Int
+        package let last: NotificationDelivery?
+        package let nextTryAt: Instant?
+    }
+
+    /// A message that was sent, or could not be sent.
+    package struct NotificationDelivery: Codable, Sendable, Hashable {
+        package let at: Instant
+        package let isTest: Bool
+        package let isDelivered: Bool
+        /// What came back, in one sentence.
+        package let result: String
+    }
+
     /// The `data` of one server-sent event; fetch what it names. Its event name is `item`, `operation`,
     /// `run`, `status` or `conflict`; `reset` means: read everything again.
     package struct EventData: Codable, Sendable, Hashable {
