@@ -47,7 +47,7 @@ enum TerminalText {
             lines.append(
                 row(
                     "Table",
-                    "\(table.name)  \(table.items) items, \(table.pending) pending\(part)\(complete)"
+                    "\(table.name)  \(table.items) items, \(table.pending) unsent\(part)\(complete)"
                 ))
             for (wait, what) in [(table.pushWait, "changes"), (table.pullWait, "pulls")] {
                 guard let wait else { continue }
@@ -280,7 +280,7 @@ extension TerminalText {
     /// A table with its counts and policies, and its warning.
     static func table(_ table: Answers.TableStatus) -> [String] {
         [
-            "\(table.name)  \(table.items) items, \(table.pending) pending; read "
+            "\(table.name)  \(table.items) items, \(table.pending) unsent; read "
                 + "\(table.readPolicy.rawValue), write \(table.writePolicy.rawValue), conflicts "
                 + table.conflictPolicy.rawValue + (table.isPublic ? ", public" : "")
         ] + (table.warning.map { ["  " + $0] } ?? [])

@@ -80,7 +80,7 @@ import Testing
                 "Backend    degraded  http://b", "           It fails.",
                 "           since \(since), asked again at \(next)",
                 "Mode       a write starts no push (sync = manual); `understudy sync` sends",
-                "Queue      empty", "Table      t  1 items, 0 pending",
+                "Queue      empty", "Table      t  1 items, 0 unsent",
                 "           Its pulls fail: no. (since \(since))",
                 "Last sync  none since the start",
             ])
