@@ -356,7 +356,7 @@ def test_a_user_has_so_many_requests_at_once_and_no_more(start, tmp_path, files,
 
 
 def test_a_queue_drains_whole_through_a_limit(start):
-    backend = start.node("--address-requests-per-second", 80)
+    backend = start.node("--address-requests-per-second", 80, "--page-rows", 1000)
     proxy = start.proxy(backend.url)
     items = [{"id": f"row{number:05}", "text": str(number)} for number in range(DRAINED)]
     insert_many(proxy, items)
