@@ -34,6 +34,10 @@ package enum Limits {
     static let meteredTables = 500
     /// The most unused permits that a budget keeps, in milliseconds of its rate.
     static let budgetBurstMilliseconds = 250.0
+    /// The most unused permits that a client keeps, in milliseconds of its rate.
+    static let clientBurstMilliseconds = 1000.0
+    /// The number of clients from which on those that rest are forgotten.
+    static let limitedClients = 1000
     /// The part of a budget's rate at which refused clients are told to return.
     static let returnShare = 0.25
     /// The longest that a budget tells a client to stay away, in seconds.

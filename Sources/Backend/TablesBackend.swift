@@ -19,6 +19,7 @@ public final class TablesBackend: Sendable {
     let random: SharedRandom
     let control: Mutex<Control>
     let meter = RequestMeter()
+    let clients: LimitsOfClients
     let isDraining = Atomic<Bool>(false)
     let currentAccess = Mutex<(any TokenVerifier)?>(nil)
     let failureReport = Mutex<FailureReport?>(nil)
@@ -68,6 +69,7 @@ public final class TablesBackend: Sendable {
         let profile = Profile(options)
         self.profile = profile
         changeFeed = ChangeFeed(now: clock) { options.told($0, to: $1, profile) }
+        clients = LimitsOfClients(options)
         control = Mutex(
             Control(budget: options.requestsPerSecond.map(RequestBudget.init(requestsPerSecond:))))
         for (name, table) in options.tables {
@@ -147,9 +149,12 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         let began = ContinuousClock.now
         // Of a request that the budget refuses no signature is verified.
         let unverified = Call(request)
-        let overload = budgetRefusal(unverified)
+        var stays: [ClientStay] = []
+        var overload = enter(entrance(ofAddress: unverified), &stays) ?? budgetRefusal(unverified)
         let call = overload == nil ? withSender(unverified) : unverified
-        let finish: @Sendable (Response) -> Response = { response in
+        if overload == nil { overload = enter(entrance(ofUser: call), &stays) }
+        let finish: @Sendable (Response) -> Response = { [stays] response in
+            for stay in stays { stay.end() }
             let time = began.duration(to: .now) / .seconds(1)
             self.meter.add(call, status: response.head.status.code, seconds: time)
             return self.closingWhileDraining(response)
@@ -165,6 +170,17 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         guard plan.latencyMilliseconds > 0 else { return .now(finish(serve(call, plan.fault))) }
         return .later { reply in
             Self.after(plan.latencyMilliseconds) { reply(finish(self.serve(call, plan.fault))) }
+        }
+    }
+
+    /// Keeps the stay of a client that may enter.
+    /// - Returns: the answer to one that may not.
+    private func enter(_ entrance: Entrance, _ stays: inout [ClientStay]) -> Response? {
+        switch entrance {
+        case .free(let stay):
+            if let stay { stays.append(stay) }
+            return nil
+        case .refused(let response): return response
         }
     }
 

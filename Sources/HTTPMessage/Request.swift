@@ -43,14 +43,19 @@ public struct Connection: Sendable, Hashable {
     public var localAddress: String
     /// The local port that the client connected to; 0 for an outgoing request.
     public var localPort: UInt16
+    /// The address that the client connected from; empty on a Unix socket and for an outgoing request.
+    public var peerAddress: String
     /// The number of the server thread that runs the handler, from 0. Two handlers never run on the same
     /// worker at once, so a resource of a worker, such as a reader, needs no lock.
     public var worker: Int
 
     /// Makes a description of a connection.
-    public init(localAddress: String, localPort: UInt16, worker: Int) {
+    public init(
+        localAddress: String, localPort: UInt16, peerAddress: String = "", worker: Int
+    ) {
         self.localAddress = localAddress
         self.localPort = localPort
+        self.peerAddress = peerAddress
         self.worker = worker
     }
 

@@ -9,6 +9,7 @@ final class ConnectionRecord: Sendable {
     private let descriptor: CInt
     private let localAddress: String
     private let localPort: UInt16
+    private let peerAddress: String
     /// The millisecond of the monotonic clock since which the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionRecord.now)
 
@@ -25,18 +26,21 @@ final class ConnectionRecord: Sendable {
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
 
-    /// Reads the local address of the socket.
+    /// Reads the addresses of both ends of the socket.
     init(descriptor: CInt) {
         self.descriptor = descriptor
         let local = SocketAddress(localEndOf: descriptor)
         localAddress =
             local?.family == AF_UNIX ? Connection.unixSocket : local?.text.host ?? ""
         localPort = local?.text.port ?? 0
+        peerAddress = SocketAddress(farEndOf: descriptor)?.text.host ?? ""
     }
 
     /// The connection as a handler on `worker` sees it.
     func connection(worker: Int) -> Connection {
-        Connection(localAddress: localAddress, localPort: localPort, worker: worker)
+        Connection(
+            localAddress: localAddress, localPort: localPort, peerAddress: peerAddress,
+            worker: worker)
     }
 
     /// Records that the line of a request was read.

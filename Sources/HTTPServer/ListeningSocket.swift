@@ -205,6 +205,13 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// The far end of a connected socket.
+    init?(farEndOf descriptor: CInt) {
+        unsafe self.init { pointer, byteCount in
+            unsafe getpeername(descriptor, pointer, &byteCount)
+        }
+    }
+
     /// AF_INET, AF_INET6 or another family of a socket that was handed over.
     var family: CInt { CInt(storage.ss_family) }
 

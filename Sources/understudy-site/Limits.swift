@@ -6,6 +6,10 @@ enum Limits {
     static let drainSeconds = 5
     /// The longest `--drain`, in seconds.
     static let drainSecondsMax = 600
+    /// The most requests a second that may be set for one client.
+    static let clientRequestsPerSecond = 1_000_000
+    /// The most requests at once that may be set for one client.
+    static let clientRequestsAtOnce = 100_000
     /// The pause before a node that starts asks its database again, in seconds.
     static let databasePauseSeconds = 1
     /// The least time between two reports that it waits for its database, in seconds.

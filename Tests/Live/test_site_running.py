@@ -1,7 +1,9 @@
 """How a node of a site is configured, watched, stopped and replaced: `understudy-site` with real processes."""
 
 import base64
+import concurrent.futures
 import json
+import os
 import re
 import signal
 import socket
@@ -12,9 +14,11 @@ import time
 
 import pytest
 import requests
-from programs import SITE, ZUMO, free_port, wait_until
+from programs import SITE, ZUMO, free_port, insert_many, wait_until
 from site_access import ADMIN, files, token  # noqa: F401 (files is a fixture)
 
+# Operations that drain through a limit.
+DRAINED = int(os.environ.get("DRAINED", "400"))
 ADMIN_FIELDS = {"Authorization": f"Bearer {ADMIN}"}
 
 
@@ -291,3 +295,77 @@ def test_the_service_manager_is_told(start, tmp_path, files, drain, more):
         assert listener.recv(4096) == b"STOPPING=1"
         assert [listener.recv(4096) for _ in more] == more
         assert program.process.wait(10) == 0
+
+
+def sent_by(url, user, count, threads):
+    """Inserts of a user, and (status, Retry-After, body) of each."""
+    def one(number):
+        answer = requests.post(url, json={"id": f"{user}{number}"}, timeout=30,
+                               headers={**ZUMO, "X-ZUMO-AUTH": token(user)})
+        return answer.status_code, answer.headers.get("Retry-After"), answer.json()
+
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def limited(program):
+    """How many requests each limit of clients has refused."""
+    text = requests.get(program.url + "/-/metrics", headers=ADMIN_FIELDS).text
+    found = re.findall(r'^understudy_node_limited_requests_total\{reason="(\w+)"\} (\d+)$', text, re.M)
+    return {reason: int(count) for reason, count in found}
+
+
+def test_a_user_who_floods_takes_nothing_from_another(start, tmp_path, files):
+    program = node(start, tmp_path, files, "--user-requests-per-second", 20, "--page-rows", 1000)
+    url = program.url + "/tables/todoitem"
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        flood = pool.submit(sent_by, url, "mallory", 400, 16)
+        # At most a second's requests at once, as an honest client's.
+        honest = pool.submit(sent_by, url, "ana", 20, 8)
+    assert [status for status, _, _ in honest.result()] == [201] * 20
+    refused = [one for one in flood.result() if one[0] != 201]
+    sentence = "This user sends more requests in a second than one may. Try again later."
+    assert refused and all(one == (429, "1", {"error": sentence}) for one in refused)
+    assert limited(program) == {"user_rate": len(refused)}
+    # What was refused was not done.
+    taken = {f"mallory{number}" for number, one in enumerate(flood.result()) if one[0] == 201}
+    rows = requests.get(url + "?$top=1000", headers=signed()).json()
+    assert {row["id"] for row in rows} == taken | {f"ana{number}" for number in range(20)}
+
+
+def test_a_user_has_so_many_requests_at_once_and_no_more(start, tmp_path, files, postgresql):
+    program = node(start, tmp_path, files, "--database", postgresql.url, "--user-requests-at-once", 4,
+                   "--address-requests-at-once", 7)
+    url = program.url + "/tables/todoitem"
+    assert sent_by(url, "first", 1, 1)[0][0] == 201
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        lock = subprocess.Popen([postgresql.bin / "psql", postgresql.url, "-XAtq"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True)
+        lock.stdin.write("BEGIN; SELECT 'locked' FROM understudy.tables FOR UPDATE;\n")
+        lock.stdin.flush()
+        assert lock.stdout.readline() == "locked\n"
+        waiting = pool.submit(sent_by, url, "ana", 8, 8)
+        wait_until(lambda: limited(program) == {"user_at_once": 4}, what="four refused")
+        other = pool.submit(sent_by, url, "bob", 4, 4)
+        wait_until(lambda: limited(program) == {"user_at_once": 4, "address_at_once": 1}, what="one more refused")
+        lock.communicate("COMMIT;\n")
+    assert sorted(status for status, _, _ in waiting.result()) == [201] * 4 + [429] * 4
+    assert sorted(status for status, _, _ in other.result()) == [201] * 3 + [429]
+    # Those that were answered have left.
+    assert [status for status, _, _ in sent_by(url, "carl", 4, 4)] == [201] * 4
+
+
+def test_a_queue_drains_whole_through_a_limit(start):
+    backend = start.node("--address-requests-per-second", 80, "--page-rows", 1000)
+    proxy = start.proxy(backend.url)
+    items = [{"id": f"row{number:05}", "text": str(number)} for number in range(DRAINED)]
+    insert_many(proxy, items)
+
+    wait_until(lambda: proxy.status()["ledger"]["applied"] == DRAINED, 150, "an empty queue")
+    ledger = proxy.status()["ledger"]
+    assert (ledger["accepted"], ledger["applied"], ledger["balances"]) == (DRAINED, DRAINED, True), ledger
+    refused = re.search(r'limited_requests_total\{reason="address_rate"\} (\d+)',
+                        backend.request("GET", "/-/metrics").text)
+    assert refused and int(refused[1]) > 0
+    wait_until(lambda: backend.request("GET", "/tables/todoitem").status_code == 200, what="a permit")
+    assert [(row["id"], row["text"]) for row in backend.all()] == [(one["id"], one["text"]) for one in items]

@@ -108,6 +108,9 @@ extension TablesBackend {
         lines += Self.counters(
             "understudy_node_rejected_requests_total",
             "Requests that broke the rules of HTTP or a limit, by reason.", meter.rejectedRequests)
+        lines += Self.counters(
+            "understudy_node_limited_requests_total",
+            "Requests beyond what one client may have, by reason.", meter.limitedRequests)
         lines += Self.metrics(storage.load)
         if options.servesChanges { lines += changeMetrics }
         return lines.joined(separator: "\n") + "\n"
@@ -265,6 +268,7 @@ final class RequestMeter: Sendable {
         var tables: Set<String> = []
         var refusedTokens: [String: Int] = [:]
         var rejectedRequests: [String: Int] = [:]
+        var limitedRequests: [String: Int] = [:]
     }
     private let state = Mutex(State())
 
@@ -276,6 +280,14 @@ final class RequestMeter: Sendable {
 
     /// The numbers of requests that the server itself refused, by the reason's name.
     var rejectedRequests: [String: Int] { state.withLock { $0.rejectedRequests } }
+
+    /// The numbers of requests beyond what one client may have, by the limit's name.
+    var limitedRequests: [String: Int] { state.withLock { $0.limitedRequests } }
+
+    /// Counts a request beyond what its client may have.
+    func count(limited reason: String) {
+        state.withLock { $0.limitedRequests[reason, default: 0] += 1 }
+    }
 
     /// Counts a token that is not accepted.
     func count(_ reason: TokenRefusal) {

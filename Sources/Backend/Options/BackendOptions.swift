@@ -79,6 +79,10 @@ public struct BackendOptions: Sendable, Hashable {
     public var servesChanges: Bool
     /// The most requests a second that are taken; others are answered 429. Nil takes all.
     public var requestsPerSecond: Int?
+    /// What the requests from one address may be, by the address of the connection.
+    public var ofAddress: ClientAllowance
+    /// What the requests of one user may be, where tokens are verified.
+    public var ofUser: ClientAllowance
     /// The beginning of `Link`, `nextLink` and `Location`; nil for the address that the request was sent
     /// to.
     public var publicAddress: PublicAddress?
@@ -102,6 +106,8 @@ public struct BackendOptions: Sendable, Hashable {
         servesHealth = false
         servesChanges = false
         requestsPerSecond = nil
+        ofAddress = ClientAllowance()
+        ofUser = ClientAllowance()
         publicAddress = nil
     }
 

@@ -44,16 +44,22 @@ extension TablesBackend {
     /// The answer to a request that the budget refuses; nil for all others. A preflight and the backend's own
     /// paths need no permit.
     func budgetRefusal(_ call: Call) -> Response? {
-        guard options.requestsPerSecond != nil, call.method != .options, !call.isControl,
-            Health(call) == nil
-        else {
-            return nil
-        }
+        guard options.requestsPerSecond != nil, needsPermit(call) else { return nil }
         let now = clock()
         let decision = control.withLock { $0.budget?.decide(now: now) }
         guard case .refused(let seconds) = decision else { return nil }
-        var refusal = Refusal(429, "The backend is busy. Try again later.")
-        refusal.retryAfterSeconds = seconds
+        return busy(call, "The backend is busy. Try again later.", seconds)
+    }
+
+    /// Whether limits of requests count a request.
+    func needsPermit(_ call: Call) -> Bool {
+        call.method != .options && !call.isControl && Health(call) == nil
+    }
+
+    /// The answer 429 to a request that came too soon.
+    func busy(_ call: Call, _ message: String, _ retryAfterSeconds: Int) -> Response {
+        var refusal = Refusal(429, message)
+        refusal.retryAfterSeconds = retryAfterSeconds
         var response = answerer(call, nil).refused(refusal)
         CrossOrigin.add(to: &response, call, profile)
         return response
@@ -316,33 +322,51 @@ package struct RequestBudget: Sendable {
     }
 
     private let perMillisecond: Double
-    private let burst: Double
-    private var permits: Double
-    private var last: Instant?
+    private var permits: PermitBucket
     /// The time at which the last place in the line is due, in milliseconds.
     private var lastPlace = 0.0
 
     /// A budget of this many requests a second, with the permits of a whole burst.
     package init(requestsPerSecond: Int) {
         perMillisecond = Double(max(requestsPerSecond, 1)) / 1000
-        burst = max(perMillisecond * Limits.budgetBurstMilliseconds, 1)
-        permits = burst
+        permits = PermitBucket(
+            perSecond: requestsPerSecond, burstMilliseconds: Limits.budgetBurstMilliseconds)
     }
 
     /// Decides about one request. A clock that was set back gives no permits, and no client waits longer
     /// than ``Limits/budgetWaitSeconds`` because of it.
     package mutating func decide(now: Instant) -> Decision {
-        let elapsed = last.map { Double(max(now.milliseconds - $0.milliseconds, 0)) } ?? 0
-        last = now
-        permits = min(burst, permits + elapsed * perMillisecond)
-        if permits >= 1 {
-            permits -= 1
-            return .accepted
-        }
+        if permits.take(now: now) { return .accepted }
         let wall = Double(now.milliseconds)
         let longest = wall + Double(Limits.budgetWaitSeconds) * 1000
         lastPlace = min(max(lastPlace, wall) + 1 / (perMillisecond * Limits.returnShare), longest)
         let seconds = ((lastPlace - wall) / 1000).rounded(.up)
         return .refused(retryAfterSeconds: max(Int(seconds), 1))
+    }
+}
+
+/// Permits that come at a rate; unused ones are kept, up to a bound.
+struct PermitBucket: Sendable {
+    private let perMillisecond: Double
+    private let most: Double
+    private var permits: Double
+    private var last: Instant?
+
+    /// A full bucket, which keeps the permits of so many milliseconds, and one at least.
+    init(perSecond: Int, burstMilliseconds: Double) {
+        perMillisecond = Double(max(perSecond, 1)) / 1000
+        most = max(perMillisecond * burstMilliseconds, 1)
+        permits = most
+    }
+
+    /// Takes a permit.
+    /// - Returns: false where there is none. A clock that was set back gives none.
+    mutating func take(now: Instant) -> Bool {
+        let elapsed = last.map { Double(max(now.milliseconds - $0.milliseconds, 0)) } ?? 0
+        last = now
+        permits = min(most, permits + elapsed * perMillisecond)
+        guard permits >= 1 else { return false }
+        permits -= 1
+        return true
     }
 }

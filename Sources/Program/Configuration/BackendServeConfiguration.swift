@@ -11,7 +11,7 @@ package struct BackendServeConfiguration: Sendable {
     /// Where its rows are, unless they are in PostgreSQL.
     package let folder: DataFolder
     /// What the backend is like.
-    package private(set) var options: BackendOptions
+    package var options: BackendOptions
 
     /// Reads the settings.
     /// - Parameter access: who may do what nothing is said about, where tokens are verified; nil where they

@@ -9,7 +9,7 @@ import TablesProtocol
 /// The settings of a site, read and checked.
 struct SiteConfiguration: Sendable {
     /// What it has in common with other backends.
-    let backend: BackendServeConfiguration
+    private(set) var backend: BackendServeConfiguration
     /// PostgreSQL's URL; nil for a file of SQLite.
     let database: String?
     /// Seconds from SIGTERM to the stop.
@@ -26,6 +26,17 @@ struct SiteConfiguration: Sendable {
             }
             backend = try BackendServeConfiguration(
                 sources, access: verifiesTokens ? level ?? .authenticated : nil)
+            backend.options.ofAddress = ClientAllowance(
+                requestsPerSecond: try sources.value(Settings.addressRequestsPerSecond),
+                requestsAtOnce: try sources.value(Settings.addressRequestsAtOnce))
+            backend.options.ofUser = ClientAllowance(
+                requestsPerSecond: try sources.value(Settings.userRequestsPerSecond),
+                requestsAtOnce: try sources.value(Settings.userRequestsAtOnce))
+            if !backend.options.ofUser.takesAll, !verifiesTokens {
+                throw StartProblem(
+                    "--user-requests-per-second and --user-requests-at-once need users whose tokens "
+                        + "are verified. Say whose tokens are good with --access-file.")
+            }
             database = try sources.value(Settings.database)
             drainSeconds =
                 try sources.value(Settings.drain) ?? (verifiesTokens ? Limits.drainSeconds : 0)
@@ -77,6 +88,10 @@ extension UnknownVariable {
 struct SiteOptions: SettingOptions {
     @Option(Settings.database) var database: String?
     @Option(Settings.drain) var drain: String?
+    @Option(Settings.userRequestsPerSecond) var userRequestsPerSecond: String?
+    @Option(Settings.userRequestsAtOnce) var userRequestsAtOnce: String?
+    @Option(Settings.addressRequestsPerSecond) var addressRequestsPerSecond: String?
+    @Option(Settings.addressRequestsAtOnce) var addressRequestsAtOnce: String?
     @Option(Settings.accessFile) var accessFile: String?
     @Option(Settings.adminTokenFile) var adminTokenFile: String?
     @Option(Settings.defaultAccess) var defaultAccess: String?
@@ -104,6 +119,33 @@ extension Settings {
             "Seconds from SIGTERM to the stop. In them requests are answered, and /-/readyz is 503 so "
                 + "that a balancer turns away.", valueName: "seconds",
             standard: "5 with access-file, otherwise 0", example: "10"))
+
+    static let userRequestsPerSecond = wholeNumber(
+        "user-requests-per-second", in: 1...Limits.clientRequestsPerSecond,
+        about: SettingText(
+            "How many requests a second a node takes of one signed-in user. Others are answered 429.",
+            valueName: "requests", standard: "all", example: "200"))
+
+    static let userRequestsAtOnce = wholeNumber(
+        "user-requests-at-once", in: 1...Limits.clientRequestsAtOnce,
+        about: SettingText(
+            "How many requests of one signed-in user a node answers at the same time. Others are "
+                + "answered 429. A proxy sends 8.", valueName: "requests", standard: "all",
+            example: "32"))
+
+    static let addressRequestsPerSecond = wholeNumber(
+        "address-requests-per-second", in: 1...Limits.clientRequestsPerSecond,
+        about: SettingText(
+            "How many requests a second a node takes from one address. Others are answered 429. Behind "
+                + "a balancer all come from the balancer's: leave it out there.",
+            valueName: "requests", standard: "all", example: "400"))
+
+    static let addressRequestsAtOnce = wholeNumber(
+        "address-requests-at-once", in: 1...Limits.clientRequestsAtOnce,
+        about: SettingText(
+            "How many requests from one address a node answers at the same time. Others are answered "
+                + "429. Behind a balancer leave it out.", valueName: "requests", standard: "all",
+            example: "64"))
 
     static let accessFile = path(
         "access-file",
@@ -170,6 +212,10 @@ extension ServeSetting {
         ServeSetting(Settings.signIn),
         ServeSetting(Settings.pageRows),
         ServeSetting(Settings.requestsPerSecond),
+        ServeSetting(Settings.userRequestsPerSecond),
+        ServeSetting(Settings.userRequestsAtOnce),
+        ServeSetting(Settings.addressRequestsPerSecond),
+        ServeSetting(Settings.addressRequestsAtOnce),
         ServeSetting(Settings.drain),
         ServeSetting(Settings.logLevel),
         ServeSetting(Settings.logFormat),

@@ -53,6 +53,7 @@ struct OperatorRoutesTests {
         }
         #expect(
             waits.map(\.pattern) == [
+                "/-/api/v1/backups/{at}/rehearse", "/-/api/v1/notify/test",
                 "/-/api/v1/sync", "/-/api/v1/push", "/-/api/v1/tables/{table}/pull",
                 // It only asks; its ids are too many for an address.
                 "/-/api/v1/operations/outcomes",
