@@ -40,11 +40,11 @@ export function tablesPage(main, { go, open, turn, add }) {
   const filter = form({ class: "table-filter", role: "search" }, () => go({ filter: search.value }),
     search, h("button", {}, words.applyFilter));
   const bar = h("div", { class: "table-bar" }, sidebar.select, filter, columns.element,
-    downloads((format) => latest && pathOf(latest[0], { ...selectionOf(latest[0]), format })),
     canWrite && newButton, pull);
+  const files = downloads((format) => latest && pathOf(latest[0], { ...selectionOf(latest[0]), format }));
   const body = h("div", { hidden: true }, bar,
     notices, unsaved, refusal,
-    h("div", { class: "split narrow" }, h("div", {}, grid.element, grid.paging), side),
+    h("div", { class: "split narrow" }, h("div", {}, grid.element, grid.paging, files), side),
     about, preview);
   const none = h("div", {}, title);
   fill(main, h("section", { class: "page wide tables" }, sidebar.element, h("div", {}, none, body)));

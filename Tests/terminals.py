@@ -1,17 +1,21 @@
 """A command on a terminal."""
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
+import termios
 import time
 
 
 class Terminal:
     """Runs a command with a terminal as its input and standard error; its output is kept apart unless `is_output`."""
 
-    def __init__(self, person, *arguments, is_output=False, **environment):
+    def __init__(self, person, *arguments, is_output=False, columns=0, **environment):
         self.end, near = pty.openpty()
+        fcntl.ioctl(near, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         options = person._options({"TERM": "xterm", **environment})
         options["stdin"] = near
         self.process = subprocess.Popen(

@@ -33,7 +33,7 @@ COMMAND_OF = {
     "resolveConflicts": "conflicts resolve-all", "conflict": "conflicts show",
     "resolveConflict": "conflicts resolve", "history": "history", "undoDecisions": "history",
     "undo": "history", "sendDecisions": "sync", "operationOutcomes": "queue list",
-    "notification": "notify show", "testNotification": "notify test",
+    "rehearseBackup": "restore", "downloadBackup": "backup", "notification": "notify show", "testNotification": "notify test",
 }
 # Commands that keep running, or whose output is a file of another format.
 WITHOUT_JSON = {"demo", "serve", "backend run", "config init", "export", "support"}

@@ -31,9 +31,9 @@ def contents(proxy):
     return found
 
 
-def paths(proxy, item, operation):
+def paths(proxy, item, operation, backup):
     document = json.loads((ROOT / "Sources/Proxy/Operator/openapi.json").read_text())
-    values = {"table": "todoitem", "id": operation, "name": "phone", "item": item, "itemId": item}
+    values = {"table": "todoitem", "id": operation, "name": "phone", "item": item, "itemId": item, "at": backup}
     for path, methods in document["paths"].items():
         if "get" in methods and not path.endswith(("/events", "/{file}")):
             for name, value in values.items():
@@ -56,13 +56,14 @@ def test_reads_change_nothing(start, method):
     proxy.update(item, {"text": "waits"})
     (operation,) = proxy.operator("GET", "/operations")["items"]
     proxy.operator("POST", "/access", expect=201, json={"name": "phone"})
+    backup = proxy.operator("POST", "/backups", expect=201, json={})["at"]
     proxy.stop()
     backend.stop()  # What a list of another table asks of the backend is not tested here.
     proxy.start()
     before = contents(proxy)
     assert len(before) > 10
     asked = 0
-    for path in paths(proxy, item, operation["id"]):
+    for path in paths(proxy, item, operation["id"], backup):
         for headers in ({}, ZUMO, {"Authorization": f"Bearer {proxy.token}", **ZUMO}):
             answer = requests.request(method, proxy.url + path, headers=headers, timeout=20)
             assert answer.status_code < 600

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import unicodedata
 
@@ -48,6 +49,21 @@ def test_there_are_no_colours_with_or_without_no_color(world):
         terminal = Terminal(world.person, "status", **environment)
         _, output = terminal.finish()
         assert "Backend" in output and "\x1b[" not in output + terminal.said
+
+
+def test_no_line_is_wider_than_the_terminal_unless_it_is_one_word(world):
+    world.start_proxy()
+    world.person.run("open", "--print-only")
+    whole = world.person.run("status", expect=None).stdout
+    for words in (["status"], ["tables"], ["config", "check", "none"], ["sessions"]):
+        terminal = Terminal(world.person, *words, is_output=True, columns=48)
+        terminal.finish()
+        for line in terminal.said.splitlines():
+            assert len(line) <= 48 or " " not in line.strip(), line
+    terminal = Terminal(world.person, "status", is_output=True, columns=48)
+    terminal.finish()
+    times = re.compile(r"\S*\d\S*")  # What changes from one answer to the next.
+    assert times.sub("", terminal.said).split() == times.sub("", whole).split()
 
 
 # Characters that a terminal obeys or a reader cannot see, by name.

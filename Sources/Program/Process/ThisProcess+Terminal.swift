@@ -56,16 +56,35 @@ extension ThisProcess {
         writeError("\r\u{1B}[K\(VisibleText.line(line))")
     }
 
-    /// Writes a line to standard error, escaped as ``VisibleText``.
-    package static func say(_ line: String) { writeError("\(VisibleText.line(line))\n") }
-
-    /// Writes lines to standard error, each escaped as ``VisibleText``.
-    package static func sayLines(_ text: String) {
-        writeError("\(VisibleText.lines(text))\n")
+    /// Writes a line to standard error, escaped as ``VisibleText``, and folded to the width of a terminal.
+    package static func say(_ line: String) {
+        let columns = columns(of: STDERR_FILENO)
+        writeError("\(VisibleText.folded(VisibleText.line(line), columns: columns))\n")
     }
 
-    /// Writes a line to standard output, escaped as ``VisibleText``.
-    package static func print(_ line: String) { writeOutput("\(VisibleText.line(line))\n") }
+    /// Writes lines to standard error, each as ``say(_:)`` does.
+    package static func sayLines(_ text: String) {
+        let columns = columns(of: STDERR_FILENO)
+        let lines = VisibleText.lines(text).split(separator: "\n", omittingEmptySubsequences: false)
+            .map { VisibleText.folded(String($0), columns: columns) }
+        writeError("\(lines.joined(separator: "\n"))\n")
+    }
+
+    /// Writes a line to standard output, escaped as ``VisibleText``, and folded to the width of a terminal.
+    package static func print(_ line: String) {
+        let columns = columns(of: STDOUT_FILENO)
+        writeOutput("\(VisibleText.folded(VisibleText.line(line), columns: columns))\n")
+    }
+
+    /// The width of a terminal; nil if the descriptor is none, or the terminal does not say its width.
+    private static func columns(of descriptor: CInt) -> Int? {
+        var size = winsize()
+        // ioctl fills the struct that it is given, which lives until the call returns.
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
 
     /// Writes JSON to standard output, without characters that control a terminal.
     package static func print(json text: String) { writeOutput("\(VisibleText.json(text))\n") }

@@ -23,6 +23,28 @@ package enum VisibleText {
             .map { line(String($0)) }.joined(separator: "\n")
     }
 
+    /// A line in several ones that a terminal shows whole: each further one is indented by four more. A word that
+    /// is longer than a line, such as an address to copy, stays whole.
+    /// - Parameter columns: of the terminal; nil for no terminal, and the line stays as it is.
+    package static func folded(_ line: String, columns: Int?) -> String {
+        guard let columns, line.count > columns else { return line }
+        let indent = line.prefix { $0 == " " }.count
+        var rest = line.dropFirst(indent)
+        var lines: [String] = []
+        while !rest.isEmpty {
+            let lead = String(repeating: " ", count: lines.isEmpty ? indent : indent + 4)
+            let room = max(1, columns - lead.count)
+            let fitting = rest.prefix(room + 1)
+            let end = fitting.count <= room ? rest.endIndex : fitting.lastIndex(of: " ")
+            let next = end ?? rest.firstIndex(of: " ") ?? rest.endIndex
+            var words = rest[..<next]
+            while words.last == " " { words.removeLast() }
+            lines.append(lead + words)
+            rest = rest[next...].drop { $0 == " " }
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// A JSON text with escapes such as `\u001B`; its values stay the same.
     package static func json(_ text: String) -> String {
         escaping(text, { isHidden($0) && $0 != "\n" }) { scalar in

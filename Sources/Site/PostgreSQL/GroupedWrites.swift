@@ -76,13 +76,14 @@ extension PostgreSQLRowStorage {
                 try pool.retrying { connection in
                     for write in writes { (write.line, write.failure) = (nil, nil) }
                     var isCommitting = false
+                    var news: News?
                     do {
                         try connection.transaction(
                             .readCommitted, beforeCommit: hooks.beforeCommit
                         ) { () throws -> PostgreSQLPool.End<Void> in
-                            let isChanged = try attempt(writes, to: table, connection)
+                            news = try attempt(writes, to: table, connection)
                             isCommitting = true
-                            return isChanged ? .commit(()) : .rollBack(())
+                            return news == nil ? .rollBack(()) : .commit(())
                         }
                         try hooks.afterCommit()
                     } catch let error as PostgreSQLError where error.isLostConnection {
@@ -93,6 +94,11 @@ extension PostgreSQLRowStorage {
                         }
                         throw error
                     }
+                    // If it fails, the writes are done all the same.
+                    if let news {
+                        try? PostgreSQLChanges.announce(
+                            connection, news.record, owners: news.owners)
+                    }
                 }
             }
         } catch {
@@ -101,11 +107,17 @@ extension PostgreSQLRowStorage {
         for write in writes { write.body = nil }
     }
 
+    /// What a transaction changed: the table as it is after it, and for each write whose rows alone it changed.
+    private struct News {
+        let record: TableRecord
+        let owners: [String?]
+    }
+
     /// Tries writes one after another, each from a savepoint of its own.
-    /// - Returns: whether there is something to commit.
+    /// - Returns: what is there to commit, or was committed by an earlier attempt; nil for nothing.
     private func attempt(
         _ writes: [GroupedWrite], to table: TableName, _ connection: PostgreSQLConnection
-    ) throws -> Bool {
+    ) throws -> News? {
         // A lock that is taken after a savepoint would go with it.
         var record = try locked(table, nil, connection)
         var isChanged = false
@@ -117,6 +129,7 @@ extension PostgreSQLRowStorage {
                     // The standby may not have it yet.
                     if !isMarked { try connection.writeMark() }
                     isMarked = true
+                    owners.append(write.write.owner)
                     continue
                 }
                 write.lineInDoubt = nil
@@ -148,10 +161,9 @@ extension PostgreSQLRowStorage {
                 try connection.run(script: "ROLLBACK TO write; RELEASE write")
             }
         }
-        if isChanged, let record {
-            if hooks.ordersWriters { try PostgreSQLTables.save(connection, record) }
-            try PostgreSQLChanges.announce(connection, record, owners: owners)
+        if isChanged, hooks.ordersWriters, let record {
+            try PostgreSQLTables.save(connection, record)
         }
-        return isChanged || isMarked
+        return isChanged || isMarked ? record.map { News(record: $0, owners: owners) } : nil
     }
 }

@@ -2,12 +2,12 @@ package import Backend
 import PostgreSQL
 import TablesProtocol
 
-/// Announcements of changes between the nodes that share a database: `NOTIFY` in the transaction of a write, so
-/// that no node tells a change that is not committed, and none that is committed is forgotten.
+/// Announcements of changes between the nodes that share a database: `NOTIFY` right after the commit of a write.
+/// In its transaction, commits of all tables would wait for one another (docs/decisions/site.md).
 ///
 /// The channel has the schema's name.
 enum PostgreSQLChanges {
-    /// Announces the changes of a table, in the transaction that makes them. Equal ones are one.
+    /// Announces the changes of a table. Equal ones are one.
     /// - Parameter owners: for each write, the user whose rows alone it changed, or nil.
     static func announce(
         _ connection: PostgreSQLConnection, _ record: TableRecord, owners: [String?]

@@ -72,4 +72,21 @@ import Testing
                         + #""host":"\u001b[2J\n\u009B\u202E"}"#
                     : #"1970-01-01T00:00:00.000Z notice refused host=\u{1B}[2J\n\u{9B}\u{202E}"#))
     }
+
+    @Test func `a line is folded at blanks to the width of a terminal, and no word is cut`() {
+        let line = "  a1  since 2026-11-28  Mozilla/5.0 (X11; Linux x86_64)"
+        #expect(VisibleText.folded(line, columns: nil) == line)
+        #expect(VisibleText.folded(line, columns: line.count) == line)
+        #expect(
+            VisibleText.folded(line, columns: 30)
+                == "  a1  since 2026-11-28\n      Mozilla/5.0 (X11; Linux\n      x86_64)")
+        let address = "http://127.0.0.1:8080/-/#link=secret"
+        #expect(
+            VisibleText.folded("open \(address) now", columns: 20)
+                == "open\n    \(address)\n    now")
+        for columns in 1...60 {
+            let words = VisibleText.folded(line, columns: columns).split { " \n".contains($0) }
+            #expect(words == line.split(separator: " "))
+        }
+    }
 }
