@@ -107,7 +107,8 @@ def test_nothing_moves_while_the_backend_comes_and_goes(world, dashboard, view):
           .observe({ type: "layout-shift" });
     }""")
     page.page.wait_for_timeout(1_000 * 8 * FLAP_SECONDS)
-    assert page.page.evaluate("moved") == []
+    found = page.page.evaluate("moved")
+    assert found == [], found
 
 
 @pytest.mark.parametrize("world", ["without news"], indirect=True)
