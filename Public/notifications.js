@@ -24,7 +24,7 @@ export function notificationCard() {
 
   /** @param {NotificationState} state */
   function draw({ target, events, untold, last, nextTryAt }) {
-    if (!target) return refill(content, note(said.nobody));
+    if (!target) return refill(content, note(said.noTarget));
     refill(content,
       facts([
         [said.target, target],

@@ -118,7 +118,7 @@ export const backupWords = {
 
 export const notificationWords = {
   title: "Who is told",
-  nobody: "Nobody is told when a person is needed. The configuration can name a webhook: notify.",
+  noTarget: "No message is sent when a person is needed. The configuration can name a webhook: notify.",
   target: "Told",
   events: "Of",
   names: {

@@ -43,7 +43,7 @@ public enum Limits {
     /// The pause before a connection is tried anew, in milliseconds.
     static let reconnectPauseMilliseconds = 100
     /// The longest pause before the listening connection is tried anew, and the longest time until it sees that
-    /// nobody listens any more, in milliseconds.
+    /// the listener is not wanted any more, in milliseconds.
     static let listenPauseMilliseconds = 2000
     /// How often a listening connection asks whether the server is there, and how long it waits for the answer,
     /// in milliseconds.

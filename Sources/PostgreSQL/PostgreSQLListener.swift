@@ -4,7 +4,7 @@ import Glibc
 
 /// A connection that hears what transactions announce with `NOTIFY`, and the thread that waits on it.
 ///
-/// A lost connection, also to a primary that failed, is made anew until nobody listens any more.
+/// A lost connection, also to a primary that failed, is made anew as long as it is wanted.
 public enum PostgreSQLListener {
     /// What is heard, in order and on one thread.
     public struct Events: Sendable {
@@ -75,7 +75,7 @@ public enum PostgreSQLListener {
         return Int.random(in: 1...min(doubled, Limits.listenPauseMilliseconds))
     }
 
-    /// Hears until nobody wants that any more. While nothing comes, the server is asked whether it is there: a
+    /// Hears as long as that is wanted. While nothing comes, the server is asked whether it is there: a
     /// server that lost its power ends no connection.
     @available(*, noasync)
     private static func listen(

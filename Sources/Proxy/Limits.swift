@@ -210,7 +210,7 @@ package enum Limits {
     static let backupLookSeconds: Int64 = 20
     /// Seconds after which an unfinished backup was left by a process that ended, and is removed.
     static let unfinishedBackupSeconds: Int64 = 86_400
-    /// Seconds between two looks whether somebody has to be told something.
+    /// Seconds between two looks whether a message is due.
     static let notificationLookSeconds: Int64 = 10
     /// The least seconds between two messages.
     static let notificationSeconds: Int64 = 60

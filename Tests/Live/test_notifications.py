@@ -57,7 +57,7 @@ def test_a_webhook_that_was_away_is_told_once_and_its_secret_is_kept(start, hook
     backend = start.backend()
     proxy = start.proxy(backend.url, "--sync", "manual", "--log-level", "debug")
     assert proxy.operator("GET", "/notify")["target"] is None
-    assert proxy.operator("POST", "/notify/test", expect=409)["code"] == "nobody-is-told"
+    assert proxy.operator("POST", "/notify/test", expect=409)["code"] == "no-notify-target"
     proxy.insert({"text": "creates the table"})
     make_conflict(backend, proxy, "eggs")
 

@@ -131,7 +131,7 @@ extension TablesBackend {
         [
             ("followers", "Followers of the stream of changes.", changeFeed.followerCount),
             (
-                "told", "Whether the database tells its changes; nobody has to follow for 1.",
+                "told", "Whether the database tells the node of changes: 1, else 0.",
                 changeFeed.isTold ? 1 : 0
             ),
         ].flatMap { name, help, value in

@@ -1,7 +1,7 @@
 import SyncCore
 import TablesProtocol
 
-/// What somebody was told, and which conditions hold.
+/// What earlier messages told, and which conditions hold.
 struct NotificationMemory: Sendable, Hashable {
     /// The operations that were told, by identity.
     var told: [String: ToldOperations] = [:]

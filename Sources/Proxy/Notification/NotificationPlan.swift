@@ -16,7 +16,7 @@ package enum NotifiedEvent: String, Codable, Sendable, Hashable, CaseIterable {
 
 /// Who is told what.
 package struct NotificationPlan: Sendable, Hashable {
-    /// Who is told; nil for nobody.
+    /// Where messages go; nil for nowhere.
     package var target: Target?
     /// What is told.
     package var events = Set(NotifiedEvent.allCases)
@@ -31,7 +31,7 @@ package struct NotificationPlan: Sendable, Hashable {
         case command(String)
     }
 
-    /// The plan that tells nobody.
+    /// The plan without messages.
     package init() {}
 }
 

@@ -109,7 +109,7 @@ actor Notifier {
         pace.failures = delivery.isDelivered ? 0 : pace.failures + 1
         guard delivery.isDelivered else {
             return log.warning(
-                "nobody could be told what is new", metadata: ["result": "\(delivery.result)"])
+                "a message could not be sent", metadata: ["result": "\(delivery.result)"])
         }
         memory = decision.told
         untold = 0
@@ -131,7 +131,7 @@ actor Notifier {
     }
 
     /// Sends a message that only shows that messages arrive.
-    /// - Returns: nil if nobody is told anything.
+    /// - Returns: nil without a webhook and a command.
     func test() async -> Delivery? {
         guard let target = plan.target else { return nil }
         let message = NotificationMessage(

@@ -13,9 +13,9 @@ extension OperatorAPI {
     func testNotification(_: OperatorCall) async throws(Problem) -> Response {
         guard let delivery = await notifier.test() else {
             throw Problem(
-                status: .conflict, code: "nobody-is-told",
+                status: .conflict, code: "no-notify-target",
                 detail:
-                    "Nobody is told anything: say notify or notify-command in the configuration.")
+                    "No message is sent: say notify or notify-command in the configuration.")
         }
         return .json(Answers.NotificationDelivery(delivery))
     }

@@ -26,7 +26,7 @@ struct NotifyShow: AskingCommand {
 
     func lines(_ state: Answers.NotificationState) -> [String] {
         guard let target = state.target else {
-            return ["Nobody is told anything: say notify or notify-command in the configuration."]
+            return ["No message is sent: say notify or notify-command in the configuration."]
         }
         let values = state.hasValues ? "with" : "without"
         let last = state.last.map { "Last message, \($0.at.text): \($0.result)" }

@@ -182,7 +182,7 @@ extension Answers {
 
     /// Who is told what happens, and the last message.
     package struct NotificationState: Codable, Sendable, Hashable {
-        /// Scheme and host of the webhook, or the path of the command; null where nobody is told.
+        /// Scheme and host of the webhook, or the path of the command; null without both.
         package let target: String?
         package let events: [NotifiedEvent]
         /// Whether messages have texts that may hold values of rows.
