@@ -31,13 +31,16 @@ extension MoveOutcome {
     ///    backend that answers has now. Rows of exports are compared by the stamps that they had there.
     /// 4. A row that did not come from another backend is compared by its own stamp: this database may be an
     ///    older copy of the other backend's.
-    /// 5. Without two different stamps there is no order: the outcome is undecided, unless the two rows are
+    /// 5. After a restore the exports are of this database, so rows are compared by their own stamps, and those
+    ///    that came since by the stamps that they had before. A row that was lost, and that a client has
+    ///    changed here since, stays.
+    /// 6. Without two different stamps there is no order: the outcome is undecided, unless the two rows are
     ///    the same.
     package static func decide(
         _ moved: MovedRow, over knownRow: KnownRow, from source: MoveSource
     ) -> MoveOutcome {
         guard let row = knownRow.row else { return decide(moved, without: knownRow, from: source) }
-        let known = knownRow.arrival == nil ? row.updatedAt : knownRow.arrival?.updatedAt
+        let known = knownRow.stamp(for: source)
         let isSameContent =
             row.deleted == moved.deleted && moved.columns.hasSameContent(as: row.columns)
         if isSameContent, moved.version == nil || moved.version == row.version,
@@ -46,7 +49,12 @@ extension MoveOutcome {
             return .same
         }
         let isNewer = isNewer(moved, than: known)
-        if knownRow.arrival != nil, !knownRow.isUntouched {
+        if case .exportOfRestored(let moment) = source {
+            let known = max(moment, knownRow.takenIn(after: moment) ?? moment)
+            let isLost = moved.updatedAt.map { $0 > known } ?? false
+            let isChanged = row.updatedAt > moment && !knownRow.isUntouched
+            if isLost, isChanged, !isSameContent { return .changedHere }
+        } else if knownRow.arrival != nil, !knownRow.isUntouched {
             let isNews = isNewer ?? (known == nil || moved.updatedAt == nil)
             return isNews && !isSameContent ? .changedHere : .older
         }

@@ -56,6 +56,8 @@ public enum MoveSource: Sendable, Hashable {
     /// The rows that a client last knew of a backend that does not answer any more. Others may know
     /// newer rows.
     case export
+    /// The rows that a client knew of this database before it was restored to a moment.
+    case exportOfRestored(to: Instant)
     /// A backend that answers: its present rows.
     case backend
 }
@@ -121,6 +123,19 @@ package struct KnownRow: Sendable, Hashable {
 
     package init(row: Row? = nil, arrival: Arrival? = nil, isDeletedForGood: Bool = false) {
         (self.row, self.arrival, self.isDeletedForGood) = (row, arrival, isDeletedForGood)
+    }
+
+    /// The stamp with which a moved row is compared; nil where the other backend had none.
+    package func stamp(for source: MoveSource) -> Instant? {
+        guard let arrival else { return row?.updatedAt }
+        guard case .exportOfRestored(let moment) = source else { return arrival.updatedAt }
+        return isUntouched ? takenIn(after: moment) ?? row?.updatedAt : row?.updatedAt
+    }
+
+    /// The stamp that the row had where it was taken from after a moment; nil where none was taken since.
+    package func takenIn(after moment: Instant) -> Instant? {
+        guard let arrival, arrival.stamp > moment else { return nil }
+        return arrival.updatedAt
     }
 
     /// Whether the row is as it came from another backend.
