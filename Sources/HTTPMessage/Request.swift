@@ -67,11 +67,9 @@ public struct Connection: Sendable, Hashable {
     public static let outgoing = Connection(localAddress: "", localPort: 0, worker: 0)
 }
 
-/// An HTTP response as a value.
 public struct Response: Sendable {
     /// Status and header fields. `Content-Length` is added by the server, not by handlers.
     public var head: HTTPResponse
-    /// The body.
     public var body: Body
 
     /// A response body: complete bytes (sent with `Content-Length`) or a stream, sent in chunks or

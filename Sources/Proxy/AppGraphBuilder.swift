@@ -5,7 +5,6 @@ import TablesProtocol
 
 /// Builds an ``AppGraph``: stores, engines, guard, routes.
 package struct AppGraphBuilder {
-    /// The transports to the backend.
     package struct Transports: Sendable {
         let syncing: any HTTPTransport
         let passing: any HTTPTransport

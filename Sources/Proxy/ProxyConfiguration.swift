@@ -3,15 +3,11 @@ package import TablesProtocol
 
 /// The settings of a proxy, without those of its sockets.
 package struct ProxyConfiguration: Sendable {
-    /// The backend.
     package var backend: BackendAddress
-    /// The backend's generation.
     package var backendGeneration = BackendConfiguration.GenerationChoice.auto
     /// The value of `X-ZUMO-APPLICATION` for a first generation backend; nil for the one that clients send.
     package var applicationKey: String?
-    /// The data folder.
     package var folder: DataFolder
-    /// The triggers of a sync.
     package var triggers = Set(Trigger.allCases)
     /// The only tables that are allowed; each sync pulls all of them. Nil allows any table.
     package var tables: [TableName]?
@@ -21,7 +17,6 @@ package struct ProxyConfiguration: Sendable {
     package var pulledTables: [TableName] = []
     /// The policies of single tables.
     package var policies: [PolicySetting] = []
-    /// The rules of the guard.
     package var rules = GuardRules()
     /// The dashboard's own port; nil when it shares the clients' port.
     package var dashboardPort: UInt16?
@@ -43,11 +38,9 @@ package struct ProxyConfiguration: Sendable {
     package var defaultGeneration = Generation.mobileApps
     /// Operations on different items that are sent at once.
     package var parallelism = 1
-    /// Rows in one page of a pull.
     package var pageRows = SyncLimits.pullPageRows
     /// How long what is settled is kept.
     package var retention = Retention()
-    /// The automatic backups.
     package var backups = BackupPlan()
     /// Who is told what happens.
     package var notifications = NotificationPlan()

@@ -188,7 +188,6 @@ package final class AccessCount: Sendable {
     /// Makes a count of 0.
     package init() {}
 
-    /// The number that are under way.
     package var count: Int { underWay.load(ordering: .acquiring) }
 
     /// Counts an access that begins.

@@ -185,7 +185,6 @@ struct RunningProxy: Sendable {
     let folder: DataFolder
     let lock: FolderLock
     let server: Server
-    /// The socket for the commands.
     let socket: SocketPath
     let transports: [CurlTransport]
 

@@ -6,11 +6,9 @@ package import TablesProtocol
 
 /// The settings of a backend, read and checked.
 package struct BackendServeConfiguration: Sendable {
-    /// Where it listens.
     package let listen: ListenAddress
     /// Where its rows are, unless they are in PostgreSQL.
     package let folder: DataFolder
-    /// What the backend is like.
     package var options: BackendOptions
 
     /// Reads the settings.

@@ -27,7 +27,6 @@ package struct BackendTable: Sendable, Hashable {
         case noUndelete = "no-undelete"
     }
 
-    /// The name.
     package let name: TableName
     /// The options.
     private(set) var words: Set<Word> = []

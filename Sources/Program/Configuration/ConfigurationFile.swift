@@ -16,7 +16,6 @@ package struct ConfigurationFile: Sendable, Hashable {
     /// Its settings in their order.
     package let lines: [Line]
 
-    /// No file.
     package static let none = ConfigurationFile(path: nil, lines: [])
 
     /// The file, the number and the name of a line, for messages.
@@ -150,7 +149,6 @@ package struct ConfigurationFile: Sendable, Hashable {
 
 /// What the configuration file of a program is.
 package struct ConfigurationKind: Sendable {
-    /// The program.
     package let program: String
     /// The name of the file at its standard path.
     package let fileName: String

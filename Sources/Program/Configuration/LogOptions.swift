@@ -1,6 +1,5 @@
 package import ArgumentParser
 
-/// The options on the log.
 package struct LogOptions: SettingOptions {
     @Option(Settings.logLevel) package var logLevel: String?
     @Option(Settings.logFormat, completion: .words(of: LogFormat.self))

@@ -6,12 +6,10 @@ package import Proxy
 package final class InputFile {
     /// Why a file is not opened.
     package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// A system call failed.
         case failed(FileFailure)
         /// The path is no regular file. Reading a pipe may never end.
         case noRegularFile(String)
 
-        /// One sentence.
         package var description: String {
             switch self {
             case .failed(let failure): failure.description
@@ -20,7 +18,6 @@ package final class InputFile {
         }
     }
 
-    /// The path of standard input.
     package static let standardInput = "/dev/stdin"
 
     package let path: String
@@ -122,7 +119,6 @@ package final class OutputFile {
         if !isWhole { Files.remove(part) }
     }
 
-    /// Adds a line.
     package func print(_ line: String) throws(FileFailure) {
         waiting += line.utf8
         waiting.append(UInt8(ascii: "\n"))

@@ -134,7 +134,6 @@ extension ThisProcess {
         try? OpenDescriptor(number: STDERR_FILENO, name: "standard error").write(Array(text.utf8))
     }
 
-    /// The current folder.
     package static var folder: String? {
         // getcwd writes a C string to the buffer, and gets its size.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -154,14 +153,12 @@ package struct ProgressBar {
         self.isShown = isShown
     }
 
-    /// Draws the progress.
     package mutating func draw(_ what: String, done: Int, total: Int?) {
         guard isShown else { return }
         isDrawn = true
         ThisProcess.showProgress(Self.line(what, done: done, total: total))
     }
 
-    /// Clears the line.
     package mutating func end() {
         if isDrawn { ThisProcess.showProgress("") }
         isDrawn = false

@@ -33,7 +33,6 @@ package struct BackupPlan: Sendable, Hashable {
 
 /// Makes the backups of a plan, checks each, and removes the oldest ones.
 actor AutomaticBackups {
-    /// The state for the operator.
     struct State: Sendable {
         let folder: String
         let plan: BackupPlan
@@ -66,7 +65,6 @@ actor AutomaticBackups {
         folder = BackupFolder(path: plan.folder ?? BackupFolder.standardPath(of: data))
     }
 
-    /// The state at this moment.
     var state: State {
         let backups = folder.backups
         return State(

@@ -238,7 +238,6 @@ package struct BackupFolder: Sendable, Hashable {
     /// Where backups go unless another folder is set.
     package static func standardPath(of data: DataFolder) -> String { "\(data.path)/backups" }
 
-    /// One backup of the folder.
     package typealias Kept = Answers.KeptBackup
 
     /// The whole backups, the oldest first. Other files and folders are not looked at, and neither is a

@@ -108,7 +108,6 @@ struct Capability: Sendable, Hashable {
     let name: String
     /// SHA-256 of the secret in hexadecimal digits. The secret is kept nowhere.
     let fingerprint: String
-    /// When the address was made.
     let madeAt: Instant
 
     /// Whether a text can be a name: letters, digits, `-`, `_` and `.`, a letter or digit first.

@@ -21,7 +21,6 @@ struct Refusal: Sendable, Hashable {
         case readOnly = "read-only"
         case contentType = "content-type"
 
-        /// The status of the answer.
         var status: HTTPResponse.Status {
             switch self {
             case .address, .serviceWorker, .origin, .readOnly: .forbidden
@@ -52,7 +51,6 @@ struct Refusal: Sendable, Hashable {
         }
     }
 
-    /// The status of the answer.
     var status: HTTPResponse.Status { reason.status }
 
     /// The scheme and the host of an address, or the host alone. The rest may contain the secret of a
@@ -99,10 +97,8 @@ final class RejectionLog: Sendable {
         self.now = now
     }
 
-    /// Counts a refusal of the guard.
     func count(_ refusal: Refusal) { count(.byGuard(refusal.reason), detail: refusal.detail) }
 
-    /// Counts a refusal of the server.
     func count(_ reason: RefusalReason) { count(.byServer(reason), detail: nil) }
 
     private func count(_ reason: RejectionReason, detail: String?) {
@@ -119,13 +115,11 @@ final class RejectionLog: Sendable {
         entries.withLock { entries in RejectionReason.all.compactMap { entries[$0] } }
     }
 
-    /// The number of all refusals.
     var total: Int { all.reduce(0) { $0 + $1.count } }
 }
 
 /// Why a request was refused, by the guard or by the server.
 enum RejectionReason: Sendable, Hashable {
-    /// A check of the guard.
     case byGuard(Refusal.Reason)
     /// The server, before the guard's checks or while the body was read.
     case byServer(RefusalReason)

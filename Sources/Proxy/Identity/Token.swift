@@ -90,7 +90,6 @@ struct TokenVerifier: Sendable {
     let transport: any HTTPTransport
     let applicationKey: ApplicationKey
 
-    /// The result for a token.
     enum Verdict: Sendable {
         /// It belongs to a user.
         case good

@@ -8,7 +8,6 @@ struct NotificationMemory: Sendable, Hashable {
     /// The conditions that held when they were last looked at.
     var standing: [Condition: Standing] = [:]
 
-    /// Operations that were told together.
     struct ToldOperations: Sendable, Hashable {
         /// The `seq` of each.
         var seqs: Set<Int64>
@@ -26,7 +25,6 @@ struct NotificationMemory: Sendable, Hashable {
     }
 }
 
-/// What a message says.
 struct NotificationNews: Sendable, Hashable {
     /// The operations that are new, grouped; at most ``Limits/toldGroups``, the largest group first.
     var groups: [Group] = []
@@ -49,7 +47,6 @@ struct NotificationNews: Sendable, Hashable {
         var first: [OpenDecision]
     }
 
-    /// A condition with what became of it.
     struct ToldCondition: Sendable, Hashable {
         let condition: Condition
         let phase: Phase
@@ -209,7 +206,6 @@ extension NotificationMemory.ToldOperations {
 }
 
 extension OpenDecision {
-    /// What it is told as.
     var event: NotifiedEvent { isConflict ? .conflict : .refused }
 }
 

@@ -15,7 +15,6 @@ struct NotificationFile: Sendable {
         return NotificationMemory(json: json)
     }
 
-    /// Writes what was told.
     func save(_ memory: NotificationMemory) throws(FileFailure) {
         try Files.write(path, Array(memory.json.text.utf8))
     }

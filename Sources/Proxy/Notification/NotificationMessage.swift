@@ -9,7 +9,6 @@ struct NotificationMessage: Sendable, Hashable {
     let conflicts: Int
     let refused: Int
     let at: Instant
-    /// The name of this machine.
     let host: String
     let backend: String
     /// The address of the dashboard; nil while nothing listens.
@@ -58,7 +57,6 @@ struct NotificationMessage: Sendable, Hashable {
         return names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
     }
 
-    /// The whole message.
     var json: JSONValue {
         .members(
             ("text", .string(text)), ("kinds", .array(kinds.map { .string($0) })),
@@ -97,7 +95,6 @@ extension OpenDecision {
 }
 
 extension NotificationNews.ToldCondition {
-    /// One sentence.
     var sentence: String {
         let tables = waits.prefix(Limits.toldTables).map { "\($0.table) \($0.count)" }
         let list = tables.isEmpty ? "" : " (\(tables.joined(separator: ", ")))"

@@ -14,11 +14,9 @@ package enum NotifiedEvent: String, Codable, Sendable, Hashable, CaseIterable {
     case disk
 }
 
-/// Who is told what.
 package struct NotificationPlan: Sendable, Hashable {
     /// Where messages go; nil for nowhere.
     package var target: Target?
-    /// What is told.
     package var events = Set(NotifiedEvent.allCases)
     /// Whether messages have texts that may hold values of rows.
     package var hasValues = false

@@ -3,9 +3,7 @@ import TablesProtocol
 
 /// The present state, as far as somebody may have to be told of it.
 struct NotificationSituation: Sendable, Hashable {
-    /// When it was read.
     var at: Instant
-    /// Every identity that has a store.
     var identities: Set<String>
     /// The operations that wait for a person, by identity, the oldest first. An identity whose store could not
     /// be read is missing.
@@ -75,7 +73,6 @@ enum Condition: Sendable, Hashable {
         self = found
     }
 
-    /// What it belongs to.
     var event: NotifiedEvent {
         switch self {
         case .backendAway, .changesWait: .stuck

@@ -6,7 +6,6 @@ import TablesProtocol
 
 /// Looks at the stores and the backend, and tells the target of its plan what is new.
 actor Notifier {
-    /// The state for the operator.
     struct State: Sendable {
         let plan: NotificationPlan
         /// What is not told yet: the number of operations and of conditions.
@@ -65,7 +64,6 @@ actor Notifier {
         (self.sender, self.now, self.sleep, self.log) = (sender, now, sleep, log)
     }
 
-    /// The state at this moment.
     var state: State {
         State(
             plan: plan, untold: untold, last: last,
@@ -191,6 +189,5 @@ actor Notifier {
 }
 
 extension NotificationNews {
-    /// The number of operations and conditions in it.
     var size: Int { counts.values.reduce(0, +) + conditions.count }
 }

@@ -7,7 +7,6 @@ import TablesProtocol
 ///    second half would else be a cell of its own, which could be run.
 /// 3. Objects and lists are their JSON. No value, and no such member, is an empty cell.
 enum CSVText {
-    /// One line with its end.
     static func line(_ cells: [JSONValue?]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (index, cell) in cells.enumerated() {

@@ -344,7 +344,6 @@ enum Metric: String, CaseIterable {
     case processResidentBytes = "process_resident_memory_bytes"
     case processStartTime = "process_start_time_seconds"
 
-    /// The type in the text format.
     var type: String {
         switch self {
         case .accepted, .operations, .conflicts, .quarantined, .retries, .syncStalls,

@@ -11,7 +11,6 @@ struct OperatorAPI: Sendable {
     let capabilities: Capabilities
     let rejections: RejectionLog
     let refusedWrites: RefusedWrites
-    /// The clients' requests to `/tables`.
     let clientRequests = ClientRequestTimes()
     /// The whole lists that are being written.
     let exports = Permits(Limits.exportsAtOnce)
@@ -103,7 +102,6 @@ struct OperatorAPI: Sendable {
         try await tenant(try identity(call))
     }
 
-    /// The tenant of an identity.
     func tenant(_ identity: String) async throws(Problem) -> Tenant {
         do {
             return try await tenants.open(identity)
@@ -165,9 +163,7 @@ package struct ProcessReport: Sendable {
     package typealias Setting = Answers.Setting
     package typealias Library = Answers.Library
 
-    /// The settings that hold now.
     let settings: @Sendable () -> [Setting]
-    /// The linked libraries.
     let libraries: [Library]
     /// The last lines of the log, the oldest first.
     let log: @Sendable () -> [String]

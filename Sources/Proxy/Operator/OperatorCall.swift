@@ -8,7 +8,6 @@ struct OperatorCall: Sendable {
     let request: Request
     /// The values of the `{name}` segments of the route's pattern.
     let parameters: [String: String]
-    /// The parameters of the query.
     let query: [String: String]
     /// The body; an empty object for a request without one.
     let body: JSONValue
@@ -113,7 +112,6 @@ enum OperatorHeaders {
         .contentSecurityPolicy: policy,
     ]
 
-    /// The fields of an answer with these added.
     static func added(to fields: HTTPFields) -> HTTPFields {
         var closed = fields
         for field in Self.fields { closed[field.name] = field.value }
@@ -161,7 +159,6 @@ struct Problem: Error, Sendable {
     /// Further header fields.
     var fields: HTTPFields = [:]
 
-    /// The problem as a response.
     var response: Response {
         var fields = OperatorHeaders.added(to: fields)
         fields[.contentType] = "application/problem+json"

@@ -43,7 +43,6 @@ enum ListFormat: String, Sendable {
     }
 }
 
-/// A list that is written whole.
 struct ExportedList: Sendable {
     /// What the file is called that a browser makes of it, without its ending.
     let name: String

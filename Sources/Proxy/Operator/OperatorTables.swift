@@ -113,7 +113,6 @@ extension OperatorAPI {
         }
     }
 
-    /// Drops an index.
     func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)

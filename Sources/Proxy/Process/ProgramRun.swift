@@ -6,7 +6,6 @@ import Glibc
 /// structs of posix_spawn are made and destroyed in one function. `read`, `write`, `pipe` and `waitpid` use
 /// only what they are given, which lives until the call returns.
 struct ProgramRun {
-    /// How it ended.
     enum End: Sendable, Hashable {
         /// With this exit code.
         case ended(Int32)
@@ -22,7 +21,6 @@ struct ProgramRun {
 
     /// The absolute path of the program.
     let path: String
-    /// All variables of its environment.
     let environment: [(name: String, value: String)]
     /// Seconds until it and the programs that it has started are ended.
     let seconds: Int64
@@ -137,7 +135,6 @@ struct ProgramRun {
 }
 
 extension ProgramRun.End: CustomStringConvertible {
-    /// One sentence.
     var description: String {
         switch self {
         case .ended(let code): "The command ended with \(code)."

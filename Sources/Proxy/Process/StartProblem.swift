@@ -11,7 +11,6 @@ package struct StartProblem: Error, Sendable, Hashable, CustomStringConvertible 
         self.exitCode = exitCode
     }
 
-    /// The sentence.
     package var description: String { sentence }
 }
 

@@ -41,7 +41,6 @@ package struct LoggedPath: Sendable, Hashable {
         text = shown.isEmpty ? "/" : String(shown.prefix(Limits.loggedPathCharacters))
     }
 
-    /// The segments that are logged.
     private static func kept(
         _ segments: [String], followsSecret: Bool
     ) -> ArraySlice<String> {

@@ -96,7 +96,6 @@ struct FairQueue<Client: Hashable & Sendable, Work: Sendable>: Sendable {
     }
     private let limitPerClient: Int
     private var freeLanes: [Int]
-    /// The clients that have a lane.
     private var running: Set<Client> = []
     private var waiting: [Client: [Work]] = [:]
     /// The clients for whom something waits, the next one first.

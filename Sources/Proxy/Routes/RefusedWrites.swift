@@ -20,7 +20,6 @@ final class RefusedWrites: Sendable {
 
     private struct Count {
         var total = 0
-        /// The number of those that were logged.
         var logged = 0
         /// When a line was last logged; nil before the first.
         var loggedAt: Instant?

@@ -85,7 +85,6 @@ extension Answer {
         }
     }
 
-    /// The answer with a changed response.
     func map(_ change: @escaping @Sendable (Response) -> Response) -> Answer {
         switch self {
         case .now(let response): return .now(change(response))

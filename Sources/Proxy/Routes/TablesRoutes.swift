@@ -60,7 +60,6 @@ struct TablesRoutes: Sendable {
         return serve(call, token, request, actor)
     }
 
-    /// Answers a call in the tenant of its token.
     private func serve(
         _ call: TableCall, _ token: Token?, _ request: Request, _ actor: Actor
     ) -> Answer {
@@ -166,7 +165,6 @@ struct TablesRoutes: Sendable {
         /// The client's trace.
         var trace: Trace? { Trace(fields) }
 
-        /// The answer to an error.
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 
         /// The same context on the thread that has a reader, with the table as it is now.

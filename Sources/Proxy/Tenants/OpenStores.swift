@@ -9,7 +9,6 @@ struct OpenStores: Sendable {
         /// The tenant without a lease.
         let tenant: Tenant
         let loop: EngineLoop
-        /// Its entry in the index.
         let entry: StoreIndex.Entry?
         /// The number of leases.
         var uses = 0
@@ -19,7 +18,6 @@ struct OpenStores: Sendable {
         var isClosing = false
     }
 
-    /// A store that is closed.
     enum Closed: Sendable {
         case known(StoreIndex.Entry)
         /// The index has no entry for it, or its file has changed since the entry was made.
@@ -193,7 +191,6 @@ struct OpenStores: Sendable {
         return census
     }
 
-    /// The totals of the closed stores.
     var closedTotal: ClosedTotal {
         var total = ClosedTotal()
         for (identity, store) in closed {
@@ -202,7 +199,6 @@ struct OpenStores: Sendable {
         return total
     }
 
-    /// Whether an identity has a store.
     func knows(_ identity: String) -> Bool {
         open[identity] != nil || opening.contains(identity) || closed[identity] != nil
     }
@@ -211,7 +207,6 @@ struct OpenStores: Sendable {
     var identities: [String] { Set(open.keys).union(opening).union(closed.keys).sorted() }
 }
 
-/// The totals of the closed stores.
 struct ClosedTotal: Sendable, Hashable {
     /// The sum of the known summaries; nil if there is none.
     var sum: StoreSummary?
@@ -224,7 +219,6 @@ struct ClosedTotal: Sendable, Hashable {
     /// The number of stores that could not be opened at the last attempt. They may be in the sum.
     var failed = 0
 
-    /// Adds a store.
     mutating func add(_ store: OpenStores.Closed, hasFailed: Bool) {
         if hasFailed { failed += 1 }
         switch store {
@@ -236,7 +230,6 @@ struct ClosedTotal: Sendable, Hashable {
         }
     }
 
-    /// Adds the totals of other stores.
     mutating func add(_ other: ClosedTotal) {
         if let summary = other.sum { add(summary) }
         bytes += other.bytes

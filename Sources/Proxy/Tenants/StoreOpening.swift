@@ -242,12 +242,10 @@ extension TenantRegistry {
     /// All identities that have a store, `anonymous` first.
     var identities: [String] { [Identity.anonymousKey] + stores.withLock { $0.identities } }
 
-    /// Whether an identity has a store.
     func knows(_ identity: String) -> Bool {
         identity == Identity.anonymousKey || stores.withLock { $0.knows(identity) }
     }
 
-    /// The totals of the closed stores.
     var closedStores: ClosedTotal { stores.withLock { $0 }.closedTotal }
 
     /// Warnings for the operator about the closed stores.

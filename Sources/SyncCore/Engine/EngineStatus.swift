@@ -1,7 +1,6 @@
 import Logging
 public import TablesProtocol
 
-/// Whether and how the backend answers.
 public enum BackendState: String, Sendable, Hashable, CaseIterable {
     case online, offline, degraded, signedOut, portal, notTables
 }
@@ -10,11 +9,9 @@ public enum BackendState: String, Sendable, Hashable, CaseIterable {
 public struct BackendStatus: Sendable, Hashable {
     /// The backend's address.
     public var url: String
-    /// Whether and how the backend answers.
     public var state: BackendState
     /// Why it has this state, in plain words.
     public var reason: String
-    /// When it got this state.
     public var since: Instant
     /// When the backend is tried again; nil if nothing waits for that.
     public var nextTry: Instant?
@@ -26,7 +23,6 @@ public struct BackendStatus: Sendable, Hashable {
     /// Since when its stream of changes is followed; nil while it is not.
     public var changesFollowedSince: Instant?
 
-    /// Makes a status from its parts.
     public init(
         url: String, state: BackendState, reason: String, since: Instant, nextTry: Instant? = nil,
         isAsked: Bool = true
@@ -51,7 +47,6 @@ public struct EngineStatus: Sendable, Hashable {
 
     /// The identity of the store and the engine.
     public var identity: String
-    /// The backend's status.
     public var backend: BackendStatus
     /// Whether the backend may be used.
     public var mode: Mode
@@ -59,18 +54,15 @@ public struct EngineStatus: Sendable, Hashable {
     public var queue: QueueCounts
     /// The counts of every accepted write.
     public var ledger: Ledger
-    /// Every table.
     public var tables: [TableStatus]
     /// When the last sync since the start ended that pulled every table.
     public var lastSync: Instant?
-    /// When the next sync is due.
     public var nextSync: Instant?
     /// Warnings for a person, in plain words.
     public var warnings: [String]
     /// How often the sync loop stalled and was restarted since the start.
     public var stalls: Int
 
-    /// Makes a status from its parts.
     public init(
         identity: String, backend: BackendStatus, mode: Mode, queue: QueueCounts, ledger: Ledger,
         tables: [TableStatus], lastSync: Instant?, nextSync: Instant?, warnings: [String],

@@ -1,21 +1,17 @@
 public import TablesProtocol
 
-/// The state of the run.
 public enum RunState: String, Sendable, Hashable, CaseIterable {
     case running, complete, completeWithErrors, offline, signIn, cancelled, failed
 }
 
-/// What was requested.
 public enum RunKind: String, Sendable, Hashable, CaseIterable { case sync, push, pull }
 
 /// One push, pull or sync: in progress or finished.
 public struct Run: Sendable, Hashable {
     /// How far a run in progress is.
     public struct Progress: Sendable, Hashable {
-        /// The phase.
         public enum Phase: String, Sendable, Hashable, CaseIterable { case push, pull }
 
-        /// The phase.
         public var phase: Phase
         /// The number of operations that were tried, or the number of rows of the current table that were
         /// received.
@@ -33,15 +29,11 @@ public struct Run: Sendable, Hashable {
 
     /// The run's id.
     public var id: String
-    /// What was requested.
     public var kind: RunKind
-    /// The run's state.
     public var state: RunState
     /// Why it has this state, in plain words.
     public var reason: String?
-    /// When it began.
     public var startedAt: Instant
-    /// When it ended.
     public var endedAt: Instant?
     /// The report of the push; nil for a pull.
     public var push: PushReport?
@@ -50,7 +42,6 @@ public struct Run: Sendable, Hashable {
     /// How far the run is; nil before its first request and after its end.
     public var progress: Progress?
 
-    /// Makes a run from its parts.
     public init(
         id: String, kind: RunKind, state: RunState = .running, reason: String? = nil,
         startedAt: Instant, endedAt: Instant? = nil, push: PushReport? = nil,
@@ -67,16 +58,12 @@ public struct Run: Sendable, Hashable {
     }
 }
 
-/// What a push did.
 public struct PushReport: Sendable, Hashable {
-    /// The result for one operation.
     public struct Result: Sendable, Hashable {
-        /// The operation's id.
         public var id: OperationID
         /// The operation's new state.
         public var state: OperationState
 
-        /// Makes a result.
         public init(id: OperationID, state: OperationState) {
             self.id = id
             self.state = state
@@ -112,11 +99,8 @@ public struct PushReport: Sendable, Hashable {
     }
 }
 
-/// What a pull of one table did.
 public struct PullReport: Sendable, Hashable {
-    /// The table's name.
     public var table: String
-    /// The number of requests.
     public var requests = 0
     /// The number of rows in the answers.
     public var received = 0

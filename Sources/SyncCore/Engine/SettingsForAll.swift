@@ -4,7 +4,6 @@
 /// applied, and applies the later ones. So a store that is being opened or closed misses no change, applies
 /// none twice, and applies them in order.
 public struct SettingsForAll: Sendable {
-    /// A change for every identity.
     public enum Change: Sendable {
         /// The backend's mode. `until` is the uptime at which an offline mode ends; nil if it has no end.
         case mode(EngineStatus.Mode, until: Duration?)
@@ -27,7 +26,6 @@ public struct SettingsForAll: Sendable {
         if changes.count > SyncLimits.changesForAll { changes.removeFirst() }
     }
 
-    /// The changes after the one with this number.
     func changes(after number: Int) -> ArraySlice<Change> {
         changes.suffix(max(self.number - number, 0))
     }
@@ -65,7 +63,6 @@ extension SyncEngine {
 }
 
 extension Scheduler {
-    /// Applies a change for all identities.
     mutating func apply(_ change: SettingsForAll.Change, now: Duration) {
         switch change {
         case .mode(let mode, let end): setMode(mode, until: end, now: now)

@@ -217,7 +217,6 @@ public actor SyncEngine {
     /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
-    /// Replaces the settings.
     public func update(_ settings: SyncSettings) async { await update { _ in settings } }
 
     /// Changes the settings atomically.

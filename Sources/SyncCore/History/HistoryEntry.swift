@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// What happened.
 public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
     case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
         pulled,
@@ -12,15 +11,11 @@ public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
 public struct HistoryEntry: Sendable, Hashable {
     /// The entry's number. Later entries have greater ones, but imported entries are below all others.
     public var id: Int64
-    /// When it happened.
     public var at: Instant
-    /// What happened.
     public var kind: HistoryKind
-    /// The actor that did it.
     public var actor: Actor
     /// The table as first spelled.
     public var table: String?
-    /// The item.
     public var itemID: String?
     /// The operation; nil if none was concerned.
     public var operationID: OperationID?

@@ -12,7 +12,6 @@ public struct HistoryFilter: Sendable, Hashable {
     public var actor: Actor?
     /// The table's name, in any case.
     public var table: String?
-    /// When it happened.
     public var period: Period
 
     /// Selects every entry, unless narrowed.
@@ -146,7 +145,6 @@ public enum HistoryWords {
         return actor?.isElsewhere == true || actor?.clientName?.isEmpty == true ? nil : actor
     }
 
-    /// The kinds whose word contains a text.
     static func kinds(containing text: String) -> [String] {
         HistoryKind.allCases.filter { contains(word($0), text) }.map(\.rawValue)
     }

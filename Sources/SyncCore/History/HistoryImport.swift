@@ -3,15 +3,12 @@ public import TablesProtocol
 
 /// An entry of another store's history, as exported.
 public struct ImportedEntry: Sendable {
-    /// When it happened.
     public var at: Instant
-    /// What happened.
     public var kind: HistoryKind
     /// The actor in the other store.
     public var actor: Actor
     /// The table; nil if none was concerned.
     public var table: TableName?
-    /// The item.
     public var itemID: String?
     /// The operation's id in the other store.
     public var operationID: OperationID?
@@ -39,9 +36,7 @@ public struct ImportedEntry: Sendable {
     }
 }
 
-/// The outcome for an imported entry.
 public enum ImportedOutcome: Sendable, Hashable {
-    /// It was added to the history.
     case added
     /// The history already has it.
     case present

@@ -41,7 +41,6 @@ struct HistoryList: InTransaction {
     let transaction: Transaction
     let filter: HistoryFilter
 
-    /// A page.
     func page(after place: HistoryPlace?, limit: Int) throws -> Page<HistoryEntry> {
         if filter.isSearch {
             // One scan gives both the page and the count.
@@ -66,7 +65,6 @@ struct HistoryList: InTransaction {
         return page(found, limit: limit, total: try count())
     }
 
-    /// The places of all that match.
     func places() throws -> [HistoryPlace] {
         let (sql, values) = filter.condition
         let isByTime = filter.isByTime

@@ -52,7 +52,6 @@ struct HistoryLog {
         try save(point, of: entry, before: before)
     }
 
-    /// The entry with an id.
     func entry(_ id: Int64) throws -> HistoryRow? {
         try transaction.first(
             "SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)

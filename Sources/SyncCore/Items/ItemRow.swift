@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// One row of the items table.
 struct ItemRow {
     /// Nil until it is saved first.
     var rowID: Int64?
@@ -210,7 +209,6 @@ enum ItemTitle {
 
 /// A row as the backend had it when this store last heard of it.
 public struct ServerRow: Sendable, Hashable {
-    /// Its id.
     public var id: ItemID
     /// The user's columns.
     public var columns: Columns

@@ -1,6 +1,5 @@
 public import TablesProtocol
 
-/// What a list gives.
 public enum ListOutcome: Sendable {
     case page(ItemPage)
     /// What is here so far: the table's first pull has not completed.
@@ -21,7 +20,6 @@ public enum ListOutcome: Sendable {
         if case .page(let page) = self { .partial(page) } else { self }
     }
 
-    /// The same rows as all that there are.
     public var asWhole: ListOutcome {
         if case .partial(let page) = self { .page(page) } else { self }
     }
@@ -59,7 +57,6 @@ extension ItemState {
 
 /// Why a list could not be read: an outcome without a page.
 public struct NoList: Error, Sendable {
-    /// The outcome.
     public let outcome: ListOutcome
 
     init(_ outcome: ListOutcome) { self.outcome = outcome }

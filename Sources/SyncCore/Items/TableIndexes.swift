@@ -2,7 +2,6 @@ import Storage
 import Synchronization
 public import TablesProtocol
 
-/// The outcome of building an index.
 enum IndexMaking {
     case made
     /// The table has ``StoreLimits/indexesPerTable`` indexes.

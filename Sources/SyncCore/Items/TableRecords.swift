@@ -13,7 +13,6 @@ struct TableRecords {
         }
     }
 
-    /// A table by its number.
     func table(id: Int64) throws -> TableRecord? {
         try known({ $0.remembered(id: id) }) {
             try transaction.first(TableRecord.byID, [id], TableRecord.init)
@@ -173,7 +172,6 @@ struct TableRecords {
         return try learn(of: table) { $0.respell(columns, shared: shared) }
     }
 
-    /// Forgets which columns every row of the table has.
     private func forgetSharedColumns(of table: TableRecord) throws {
         try learn(of: table) { $0.forgetShared() }
     }
@@ -227,7 +225,6 @@ extension Store {
 
 /// The tables that the readers, the writer and the engine remember.
 struct TableCatalogs: Sendable {
-    /// One for each reader.
     let readers: [TableCatalog]
     let engine = TableCatalog()
     /// For transactions on the writer's connection: the committed tables.

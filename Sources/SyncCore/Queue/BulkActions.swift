@@ -8,7 +8,6 @@ public enum BulkAction: Sendable, Hashable {
     /// not match.
     case resolve(Resolution, holdSeconds: Int = 0)
 
-    /// The operations that the action is for.
     func selection(of filter: OperationFilter) -> OperationFilter {
         guard case .resolve = self else { return filter }
         var conflicts = filter
@@ -16,7 +15,6 @@ public enum BulkAction: Sendable, Hashable {
         return conflicts
     }
 
-    /// Does the action to one operation.
     func perform(on id: OperationID, in transaction: Transaction) throws -> ActionOutcome {
         switch self {
         case .retry: return try OperationActions(transaction: transaction).retry(id, revision: nil)
@@ -31,7 +29,6 @@ public enum BulkAction: Sendable, Hashable {
 
 /// The counts of a bulk action, or of its dry run.
 public struct BulkOutcome: Sendable, Hashable {
-    /// The number of operations that match.
     public var matched: Int
     /// The number of operations that were changed; 0 in a dry run.
     public var done: Int
@@ -41,7 +38,6 @@ public struct BulkOutcome: Sendable, Hashable {
 
 /// What a bulk action did to one part of the matching operations.
 public struct BulkPart: Sendable, Hashable {
-    /// The operations that were changed.
     public var done: [OperationID]
     /// The number of operations that could not be changed.
     public var refused: Int
@@ -103,6 +99,5 @@ extension Store {
 }
 
 extension ActionOutcome {
-    /// Whether the action was done.
     var isDone: Bool { if case .done = self { true } else { false } }
 }

@@ -132,7 +132,6 @@ enum CollapseDecision: Sendable, Hashable {
     case cancel
     /// The item is already as the write would make it: no operation is needed.
     case nothing
-    /// Refuse the write.
     case refuse(CollapseRefusal)
 }
 

@@ -41,10 +41,8 @@ public struct QueueCounts: Sendable, Hashable {
     /// Refused by the backend.
     public var quarantined = 0
 
-    /// The number of all open operations.
     public var open: Int { queued + waiting + sending + unknown + conflict + quarantined }
 
-    /// No operations.
     public init() {}
 }
 

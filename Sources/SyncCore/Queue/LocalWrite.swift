@@ -1,12 +1,10 @@
 public import HTTPTypes
 public import TablesProtocol
 
-/// What the write does.
 public enum WriteAction: Sendable {
     case insert(ItemBody)
     /// Sets these columns and keeps the others.
     case update(ItemID, Columns)
-    /// Replaces all columns.
     case replace(ItemID, Columns)
     /// Replaces all columns and undeletes the item: the undelete of the Community Toolkit.
     case restore(ItemID, Columns)
@@ -16,11 +14,8 @@ public enum WriteAction: Sendable {
     case undelete(ItemID)
 }
 
-/// One write by a client or a person.
 public struct LocalWrite: Sendable {
-    /// The table of the item.
     public var table: TableName
-    /// What the write does.
     public var action: WriteAction
     /// The conditions on the item's present state, such as If-Match.
     public var conditions: Conditions
@@ -34,10 +29,8 @@ public struct LocalWrite: Sendable {
     public var headers: HTTPFields
     /// The client's trace, sent to the backend.
     public var trace: Trace?
-    /// The actor that writes.
     public var actor: Actor
 
-    /// Makes a write from its parts.
     public init(
         table: TableName, action: WriteAction, conditions: Conditions = Conditions(),
         stated: ItemBody.Stated = ItemBody.Stated(), generation: Generation = .mobileApps,
@@ -83,7 +76,6 @@ public enum WriteOutcome: Sendable, Hashable {
     case updated(Item, WrittenOperation?)
     case deleted(Item, WrittenOperation?)
     case undeleted(Item, WrittenOperation?)
-    /// There is no such item.
     case missing
     /// The item is deleted; its tombstone is left.
     case gone(Item)

@@ -7,7 +7,6 @@ public struct OpenDecision: Sendable, Hashable {
     public var seq: Int64
     /// The table as first spelled.
     public var table: String
-    /// The item's id.
     public var itemID: String
     /// What it does.
     public var kind: OperationKind
@@ -30,7 +29,6 @@ public struct OpenDecision: Sendable, Hashable {
         public init(title: String?, reason: String?) { (self.title, self.reason) = (title, reason) }
     }
 
-    /// Makes one from its parts.
     public init(
         seq: Int64, table: String, itemID: String, kind: OperationKind, isConflict: Bool,
         lastAttemptAt: Instant?, values: Values? = nil
@@ -52,7 +50,6 @@ public struct LongWait: Sendable, Hashable {
     /// How many they are.
     public var count: Int
 
-    /// Makes one from its parts.
     public init(table: String, count: Int) { (self.table, self.count) = (table, count) }
 }
 

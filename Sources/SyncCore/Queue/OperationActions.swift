@@ -12,7 +12,6 @@ public enum ActionOutcome: Sendable, Hashable {
     case refused(reason: String)
 }
 
-/// A person's actions on one operation.
 struct OperationActions: InTransaction {
     let transaction: Transaction
 

@@ -5,12 +5,10 @@ import TablesProtocol
 struct OperationQueue: InTransaction {
     let transaction: Transaction
 
-    /// An operation by its place in the queue.
     func operation(seq: Int64) throws -> TableOperation? {
         try transaction.first(TableOperation.bySeq, [seq], TableOperation.init)
     }
 
-    /// An operation by its id.
     func operation(id: OperationID) throws -> TableOperation? {
         try transaction.first(TableOperation.byID, [id], TableOperation.init)
     }

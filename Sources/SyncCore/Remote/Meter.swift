@@ -3,17 +3,14 @@ import TablesProtocol
 
 /// Counts an engine's requests to the backend and their times: in total, and since the last sample.
 final class Meter: Sendable {
-    /// The counts of a period.
     struct Count: Sendable, Hashable {
         /// The number of requests answered with success.
         var succeeded = 0
         /// The number of all other requests.
         var failed = 0
-        /// The number of requests that were answered.
         var answered = 0
         /// The total time of the answered requests.
         var time = Duration.zero
-        /// The times of the answered requests.
         var answers = AnswerTimes()
 
         /// The mean time of an answer, in milliseconds; nil if there was none.
@@ -69,7 +66,6 @@ final class Meter: Sendable {
     var times: RequestTimes { state.withLock { $0.times } }
 }
 
-/// The outcome of a request.
 public enum RequestOutcome: String, Sendable, Hashable, CaseIterable {
     /// A readable answer with status 2xx.
     case succeeded
@@ -89,7 +85,6 @@ public struct RequestTimes: Sendable, Hashable {
     private static let empty = DurationHistogram(
         boundsMilliseconds: SyncLimits.requestTimeBoundsMilliseconds)
 
-    /// No requests.
     public init() {}
 
     mutating func note(_ outcome: RequestOutcome, took time: Duration) {
@@ -111,7 +106,6 @@ public struct DurationHistogram: Sendable, Hashable {
     /// For each bound, the number of durations up to it and above the bound before. The last count is for
     /// those above every bound.
     public private(set) var counts: [Int]
-    /// The total of the durations.
     public private(set) var sum = Duration.zero
 
     /// An empty histogram.
@@ -120,10 +114,8 @@ public struct DurationHistogram: Sendable, Hashable {
         counts = Array(repeating: 0, count: boundsMilliseconds.count + 1)
     }
 
-    /// The number of durations.
     public var count: Int { counts.reduce(0, +) }
 
-    /// Adds a duration.
     public mutating func note(_ time: Duration) {
         let place =
             boundsMilliseconds.firstIndex { time <= .milliseconds($0) } ?? boundsMilliseconds.count
@@ -158,20 +150,16 @@ public struct AnswerTimes: Sendable, Hashable {
     /// The number of answers in each class that has any.
     private(set) var counts: [Int: Int] = [:]
 
-    /// No answers.
     public init() {}
 
-    /// The number of answers.
     public var count: Int { counts.values.reduce(0, +) }
 
-    /// Counts one answer.
     mutating func note(_ time: Duration) {
         let milliseconds = time / .milliseconds(1)
         let place = Self.boundsMilliseconds.firstIndex { milliseconds <= $0 }
         counts[place ?? Self.boundsMilliseconds.count - 1, default: 0] += 1
     }
 
-    /// Adds the answers of another time.
     mutating func add(_ other: AnswerTimes) {
         counts.merge(other.counts) { $0 + $1 }
     }

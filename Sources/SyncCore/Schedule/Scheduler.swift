@@ -31,7 +31,6 @@ struct Scheduler: Sendable {
 
     /// The due work in the store.
     struct Outlook: Sendable, Hashable {
-        /// Whether operations are due now.
         var hasDue = false
         /// How long until the next waiting operation, or the next table that is put off, is due.
         var untilNext: Duration?
@@ -313,7 +312,6 @@ struct Scheduler: Sendable {
         if isAutomatic { wish(.sync) }
     }
 
-    /// Replaces the settings.
     mutating func set(_ settings: SyncSettings, now: Duration) {
         self.settings = settings
         syncAt = nextInterval(now)

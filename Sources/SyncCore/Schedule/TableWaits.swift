@@ -4,7 +4,6 @@ public import TablesProtocol
 /// Why and how long one table is put off: the backend fails for it with 502, 503 or 504, and answers
 /// otherwise.
 public struct TableWait: Sendable, Hashable {
-    /// What waits.
     enum Kind: String, Sendable, Hashable {
         /// The table's operations.
         case push
@@ -15,13 +14,11 @@ public struct TableWait: Sendable, Hashable {
     public var reason: String
     /// When the table began to fail.
     public var since: Instant
-    /// The number of failures in a row.
     public var failures: Int
     /// When it is tried again. If that has passed, it is due.
     public var until: Instant
     /// Before which the backend asked not to be tried (Retry-After); nil if it named no time.
     public var notBefore: Instant?
-    /// The request that failed last.
     public var request: FailedRequest?
 
     /// What a person is told of a table that fails.
@@ -78,7 +75,6 @@ struct TableWaits {
             [table.key, kind.rawValue], TableWait.init)
     }
 
-    /// The waits of one kind by the tables' numbers.
     func all(_ kind: TableWait.Kind) throws -> [Int64: TableWait] {
         let found: [(Int64, TableWait)] = try transaction.all(
             """

@@ -7,12 +7,9 @@ public import TablesProtocol
 /// Reads run on the calling thread, each server worker on a connection of its own. Writes go through
 /// one connection in groups that share a commit; an acknowledged write is on disk.
 public final class Store: Sendable {
-    /// Whose it is.
     public let identity: String
-    /// Where its file is.
     public let path: String
     let rules: WriteRules
-    /// What its transactions are.
     let work: StoreWork
     let writer: Writer<StoreWork>
     /// One for each thread that reads.
@@ -138,9 +135,7 @@ extension Store {
     }
 }
 
-/// One page of a list.
 public struct Page<Element: Sendable>: Sendable {
-    /// The elements.
     public var items: [Element]
     /// What to pass as `after` for the next page; nil at the end. Opaque.
     public var next: String?
@@ -157,7 +152,6 @@ public struct Page<Element: Sendable>: Sendable {
 
 /// The opaque text that names a place in a list: the number of its last element.
 public enum Cursor {
-    /// Whether a text is one.
     public static func isCursor(_ text: String) -> Bool { number(text) != nil }
 
     /// The text for the elements after this one.
@@ -209,7 +203,6 @@ extension Store {
         try await read { try OperationLists(transaction: $0).outcomes(of: ids) }
     }
 
-    /// One operation with all its attempts.
     public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
         try await read { transaction in
             try transaction.queue.operation(id: id).map {
@@ -268,7 +261,6 @@ extension Store {
         }
     }
 
-    /// One run.
     public func run(_ id: String) async throws(StoreError) -> Run? {
         try await read { try $0.runs.run(id: id) }
     }

@@ -2,13 +2,11 @@ import Storage
 
 /// Why the store could not do something, in a sentence for the operator.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The file cannot be opened or made.
     case cannotOpen(String)
     /// The file was written by a newer version.
     case newerVersion(String)
     /// The file is not a store, or damaged.
     case damaged(String)
-    /// The disk is full.
     case full(String)
     /// The file has all the pages that its budget allows.
     case overBudget(String)
@@ -25,7 +23,6 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The sentence.
     public var description: String {
         switch self {
         case .cannotOpen(let text), .newerVersion(let text), .damaged(let text), .full(let text),

@@ -4,16 +4,13 @@ public import TablesProtocol
 
 /// A table with its latest `updatedAt` that clients see.
 public struct TableStamp: Sendable, Hashable {
-    /// The table.
     public let name: TableName
     /// Whether all identities share it.
     public let isPublic: Bool
-    /// The latest stamp.
     public let stamp: Instant
 }
 
 extension Store {
-    /// The tables that have a stamp.
     public func tableStamps() async throws(StoreError) -> [TableStamp] {
         try await read { transaction in
             try transaction.tables.all().compactMap { table in
@@ -101,7 +98,6 @@ extension Store {
         }
     }
 
-    /// A list that can be asked for.
     private struct AskedList {
         let query: ItemQuery
         /// Whether it is within the part of the table that is here.

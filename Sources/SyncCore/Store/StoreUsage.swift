@@ -1,6 +1,5 @@
 import Storage
 
-/// What a part of the store is for.
 public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
     /// Rows of the tables, with tombstones.
     case items
@@ -24,7 +23,6 @@ public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
 
 /// The bytes of a store on disk, by what they are for.
 public struct StoreUsage: Sendable, Hashable {
-    /// One kind.
     public struct Part: Sendable, Hashable {
         /// What it is for.
         public let kind: StoreUsageKind

@@ -12,7 +12,6 @@ public struct WholeList<Element: Sendable>: Sendable {
 }
 
 extension Store {
-    /// All operations that match.
     public func allOperations(
         _ filter: OperationFilter, sorted order: OperationOrder
     ) async throws(StoreError) -> WholeList<OperationSummary> {

@@ -12,7 +12,6 @@ public final class StoreIndex: Sendable {
 
     /// The index entry of one store.
     public struct Entry: Sendable, Hashable {
-        /// The summary of the store.
         public var summary: StoreSummary
         /// The store's file after it was closed; nil until then.
         public var file: StoreFile?
@@ -107,7 +106,6 @@ public final class StoreIndex: Sendable {
         PRAGMA user_version = \(version);
         """
 
-    /// All entries by identity.
     @available(*, noasync)
     public func entries() throws(StoreError) -> [String: Entry] {
         do {

@@ -1,6 +1,5 @@
 /// An item as a client sees it, independent of the generation.
 public struct Item: Sendable, Hashable {
-    /// The item's id.
     public var id: ItemID
     /// The user's columns only, without id and system properties.
     public var columns: Columns
@@ -13,7 +12,6 @@ public struct Item: Sendable, Hashable {
     /// Whether only a tombstone is left.
     public var deleted: Bool
 
-    /// Makes an item from its parts.
     public init(
         id: ItemID, columns: Columns, createdAt: Instant?, updatedAt: Instant, version: String,
         deleted: Bool = false
@@ -59,7 +57,6 @@ public enum SystemProperty: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One page of a list.
 public struct ItemPage: Sendable, Hashable {
     /// The items in the requested order.
     public var items: [Item]

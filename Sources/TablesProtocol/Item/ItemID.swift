@@ -62,7 +62,6 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
     /// The id as an integer; nil if its text is not one.
     public var number: Int64? { Int64(text) }
 
-    /// The id as text.
     public var description: String { text }
 
     /// Ids are equal when their texts have the same bytes.
@@ -70,7 +69,6 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// Whether a byte is a letter, a digit, `-` or `_`. Most ids consist of these, and paths do not encode

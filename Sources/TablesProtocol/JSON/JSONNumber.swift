@@ -9,7 +9,6 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Makes a number of an integer.
     public init(_ integer: Int64) { text = String(integer) }
 
     init(trusted text: String) { self.text = text }
@@ -17,7 +16,6 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// The number as an integer, if its value is one that fits, such as `12` or `1.2e1`; else nil.
     public var integer: Int64? { Decimal(text).integer }
 
-    /// The text.
     public var description: String { text }
 }
 
@@ -27,7 +25,6 @@ extension JSONNumber: Hashable {
         left.text == right.text || Decimal(left.text) == Decimal(right.text)
     }
 
-    /// Hashes the decimal value.
     public func hash(into hasher: inout Hasher) { hasher.combine(Decimal(text)) }
 }
 

@@ -28,7 +28,6 @@ struct JSONScanner {
         }
     }
 
-    /// Skips white space.
     mutating func skipSpace(_ bytes: Span<UInt8>) {
         while position < bytes.count {
             switch bytes[position] {
@@ -122,7 +121,6 @@ extension JSONScanner {
         return scanner.position == bytes.count
     }
 
-    /// Skips a number.
     mutating func skipNumber(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         if try peek(bytes) == UInt8(ascii: "-") { position += 1 }

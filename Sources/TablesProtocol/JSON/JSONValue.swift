@@ -8,11 +8,9 @@ public indirect enum JSONValue: Sendable, Hashable {
     /// The members in the order received.
     case object([Member])
 
-    /// One member of an object.
     public struct Member: Sendable, Hashable {
         /// The name with escapes resolved.
         public var name: String
-        /// The value.
         public var value: JSONValue
 
         /// Makes a member.

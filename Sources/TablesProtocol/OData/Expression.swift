@@ -4,9 +4,7 @@
 /// `.call(.contains, [text, needle])`; a typed literal (`guid'…'`, `cast(…,Edm.Guid)`) is a ``Literal``.
 /// `and` and `or` hold a whole chain, so that a long chain is not a deep tree.
 public indirect enum Expression: Sendable, Hashable {
-    /// A constant.
     case literal(Literal)
-    /// A column of the item.
     case column(Column)
     /// `not x` or `-x`.
     case unary(UnaryOperator, Expression)
@@ -58,7 +56,6 @@ extension Expression {
         case has
     }
 
-    /// The logical operators.
     public enum LogicalOperator: String, Sendable, Hashable, CaseIterable {
         case and, or
     }
@@ -81,7 +78,6 @@ extension Expression {
 
     /// A column as a query names it.
     public enum Column: Sendable, Hashable {
-        /// The id.
         case id
         /// A system property, independent of its name in a generation.
         case system(SystemProperty)
@@ -127,9 +123,7 @@ extension Expression {
 
     /// The condition of a quantifier on each element: `i: i/price gt 3`.
     public struct Lambda: Sendable, Hashable {
-        /// The variable's name.
         public let variable: String
-        /// The condition.
         public let condition: Expression
 
         /// Makes a lambda.
@@ -141,7 +135,6 @@ extension Expression {
 
     /// The variable of a lambda, or a path from it: `i`, `i/price`.
     public struct Variable: Sendable, Hashable {
-        /// The variable's name.
         public let name: String
         /// The names of the path; empty for the element itself.
         public let path: [String]

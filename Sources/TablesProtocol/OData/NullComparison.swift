@@ -67,7 +67,6 @@ extension Expression {
 
     private var isLiteral: Bool { if case .literal = self { true } else { false } }
 
-    /// Whether the expression contains a comparison.
     fileprivate var containsComparison: Bool {
         switch self {
         case .literal, .column, .variable: false

@@ -63,7 +63,6 @@ extension QueryParameter {
         return pairs
     }
 
-    /// The end of the pair that begins at `start`.
     private static func pairEnd(in bytes: [UInt8], from start: Int) -> Int {
         var isQuoted = false
         var index = start

@@ -44,9 +44,7 @@ public struct TableQuery: Sendable, Hashable {
 
 /// One term of `$orderby`.
 public struct Ordering: Sendable, Hashable {
-    /// The value to order by.
     public let expression: Expression
-    /// Whether the order is descending.
     public let descending: Bool
 
     /// Makes a term.
@@ -153,7 +151,6 @@ extension Expression {
     }
 }
 
-/// The options of a list.
 enum QueryOption: String, CaseIterable {
     case filter = "$filter"
     case orderBy = "$orderby"

@@ -38,7 +38,6 @@ public struct PeriodWords: Sendable {
         """
     private static let shownCharacters = 60
 
-    /// The period that words name.
     public func period(_ text: String) throws(Misunderstood) -> Period {
         let words = Self.words(text)
         guard let found = range(words) ?? stretch(words[...])?.period else { throw .unknown(text) }
@@ -102,7 +101,6 @@ extension PeriodWords {
     private struct Stretch {
         let from: Instant
         let to: Instant
-        /// The day on which it begins.
         let day: Int
         /// Whether it reaches to the present, and so has no end.
         var reachesNow = false
@@ -120,7 +118,6 @@ extension PeriodWords {
         return day(Array(words.dropLast())).flatMap { moment(last, on: $0) }
     }
 
-    /// The stretch of some days.
     private func days(_ first: Int, _ count: Int) -> Stretch? {
         guard first >= 0, first + count <= Self.lastDay else { return nil }
         return Stretch(
@@ -181,7 +178,6 @@ extension PeriodWords {
         }
     }
 
-    /// The latest day of this name before a day.
     private func weekday(_ word: Substring, before day: Int) -> Int? {
         guard let weekday = Self.place(of: word, in: Self.weekdays) else { return nil }
         let latest = day - 1

@@ -3,7 +3,6 @@ import HTTPTypes
 
 /// A table's name. Compared ignoring case; the spelling is kept.
 public struct TableName: Sendable, Hashable, CustomStringConvertible {
-    /// The name in its spelling.
     public let text: String
     /// The name in lower case, for comparisons.
     public let key: String
@@ -19,7 +18,6 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
         key = text.lowercased()
     }
 
-    /// The name in its spelling.
     public var description: String { text }
 
     /// Names are equal if they differ only in case.
@@ -45,7 +43,6 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
 
 /// The path of a request on `/tables`.
 public struct TablePath: Sendable, Hashable {
-    /// The table.
     public var table: TableName
     /// The item's id; nil if the path has none.
     public var id: ItemID?

@@ -16,10 +16,8 @@ protocol AskingCommand: AsyncParsableCommand {
     /// What comes before the API is asked: a check of the arguments, or a question to the person.
     func prepare() throws
 
-    /// Asks for the answer.
     func ask(_ client: OperatorClient) async throws -> Answer
 
-    /// The answer for a terminal.
     func lines(_ answer: Answer) -> [String]
 
     /// What comes after the answer was shown, such as its exit code.
@@ -34,7 +32,6 @@ extension AskingCommand {
 
     func run() async throws { try await askAndShow() }
 
-    /// Asks for the answer and shows it.
     func askAndShow() async throws {
         try prepare()
         let (answer, users) =
@@ -53,11 +50,9 @@ extension AskingCommand {
     }
 }
 
-/// A command that shows a page of a list.
 protocol ListCommand: AskingCommand where Answer == Answers.Page<Element> {
     associatedtype Element: Answers.Part
 
-    /// Where the list is.
     var path: String { get }
 
     /// The part of the list.
@@ -66,7 +61,6 @@ protocol ListCommand: AskingCommand where Answer == Answers.Page<Element> {
     /// The line for an empty list.
     static var nothing: String { get }
 
-    /// One element for a terminal.
     func lines(of element: Element) -> [String]
 }
 
@@ -82,9 +76,7 @@ extension ListCommand {
     }
 }
 
-/// A command that removes one thing.
 protocol RemoveCommand: AskingCommand where Answer == Answers.Nothing {
-    /// Where the thing is.
     var path: String { get }
 
     /// The line that says that it is removed.

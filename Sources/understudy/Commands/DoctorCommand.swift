@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy doctor`.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look for what keeps Understudy from its work.",

@@ -5,7 +5,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy export`.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write rows, queue and history as JSON lines.",
@@ -21,7 +20,6 @@ struct Export: AsyncParsableCommand {
             rows are.
             """)
 
-    /// A part of an export.
     enum Part: String, ExpressibleByArgument, CaseIterable {
         case rows, server, queue, history
     }

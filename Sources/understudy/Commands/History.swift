@@ -4,7 +4,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy history`.
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What happened, newest first; undo entries.",

@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy import FILE`.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring an export into this store: its changes as new operations, its history.",

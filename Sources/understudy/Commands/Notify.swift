@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy notify …`.
 struct Notify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Who is told what happens, and whether messages arrive.",
@@ -11,7 +10,6 @@ struct Notify: AsyncParsableCommand {
         subcommands: [NotifyShow.self, NotifyTest.self], defaultSubcommand: NotifyShow.self)
 }
 
-/// `understudy notify show`.
 struct NotifyShow: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show who is told, and the last message.",
@@ -39,7 +37,6 @@ struct NotifyShow: AskingCommand {
     }
 }
 
-/// `understudy notify test`.
 struct NotifyTest: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Send a test message, and say what came back.",

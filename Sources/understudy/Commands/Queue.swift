@@ -4,7 +4,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy queue …`.
 struct Queue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The operations that wait, and what to do with them.",
@@ -42,7 +41,6 @@ struct Held<Answer: Encodable & Sendable>: Encodable, Sendable {
     func encode(to encoder: any Encoder) throws { try answer.encode(to: encoder) }
 }
 
-/// `understudy queue list`.
 struct QueueList: WholeListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List operations, in the order in which they are sent.",
@@ -75,7 +73,6 @@ struct QueueList: WholeListCommand {
     }
 }
 
-/// `understudy queue groups`.
 struct QueueGroups: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups", abstract: "Count operations by state, status and cause.",
@@ -166,7 +163,6 @@ struct QueueGroups: AskingCommand {
     }
 }
 
-/// `understudy queue show ID`.
 struct QueueShow: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One operation with all its attempts.",
@@ -188,7 +184,6 @@ struct QueueShow: AskingCommand {
     }
 }
 
-/// `understudy queue edit ID COLUMN=VALUE…`.
 struct QueueEdit: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change what an operation sends, and the item with it.",
@@ -328,7 +323,6 @@ struct QueueSelection: ParsableArguments {
             + changes.query
     }
 
-    /// The states that are meant.
     var states: [String] {
         switch codes {
         case nil: OperationState.allCases.filter(\.isOpen).map(\.rawValue)
@@ -337,7 +331,6 @@ struct QueueSelection: ParsableArguments {
         }
     }
 
-    /// Whether no option was given.
     var isEmpty: Bool { query.allSatisfy { $0.1 == nil } }
 
     /// The options as the body of an action on all that match.

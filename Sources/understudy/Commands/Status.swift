@@ -3,7 +3,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy status`.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "How things stand: backend, queue, ledger, tables.",
@@ -75,7 +74,6 @@ struct Status: AsyncParsableCommand {
     }
 }
 
-/// `understudy rejections`.
 struct Rejections: ListCommand {
     static let configuration = CommandConfiguration(
         abstract: "Requests that were refused before they were routed, since the start, and why.",
@@ -95,7 +93,6 @@ struct Rejections: ListCommand {
     }
 }
 
-/// `understudy identities`.
 struct Identities: ListCommand {
     static let configuration = CommandConfiguration(
         abstract: "The users that have a store here, with their queues.",

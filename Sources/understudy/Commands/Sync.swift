@@ -5,7 +5,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy sync`.
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued, then pull all tables.",
@@ -82,7 +81,6 @@ struct Sync: AsyncParsableCommand {
     }
 }
 
-/// `understudy push`.
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued.",
@@ -99,7 +97,6 @@ struct Push: AsyncParsableCommand {
     }
 }
 
-/// `understudy pull TABLE`.
 struct Pull: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Pull one table.",
@@ -148,7 +145,6 @@ struct Pull: AsyncParsableCommand {
     }
 }
 
-/// `understudy runs …`.
 struct RunsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "runs",
@@ -156,7 +152,6 @@ struct RunsCommand: AsyncParsableCommand {
         subcommands: [RunsList.self, RunsCancel.self], defaultSubcommand: RunsList.self)
 }
 
-/// `understudy runs list`.
 struct RunsList: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List runs, latest first.",
@@ -175,7 +170,6 @@ struct RunsList: ListCommand {
     }
 }
 
-/// `understudy runs cancel ID`.
 struct RunsCancel: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Stop a run after the request that is under way.",

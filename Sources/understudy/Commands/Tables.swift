@@ -5,7 +5,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy tables …`.
 struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
@@ -16,7 +15,6 @@ struct Tables: AsyncParsableCommand {
         defaultSubcommand: TablesList.self)
 }
 
-/// `understudy tables list`.
 struct TablesList: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tables with their counts and policies.",
@@ -30,7 +28,6 @@ struct TablesList: ListCommand {
     func lines(of table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-/// `understudy tables set TABLE`.
 struct TablesSet: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change how a table is read and written.",
@@ -91,7 +88,6 @@ struct TablesSet: AskingCommand {
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-/// `understudy tables pause TABLE`.
 struct TablesPause: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
@@ -120,7 +116,6 @@ struct TablesPause: AskingCommand {
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-/// `understudy tables resume TABLE`.
 struct TablesResume: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Send and fetch the changes of a paused table again.",
@@ -148,7 +143,6 @@ extension OperatorClient {
     }
 }
 
-/// `understudy tables set-aside TABLE`.
 struct TablesSetAside: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-aside",
@@ -268,7 +262,6 @@ struct Removal: ParsableArguments {
     }
 }
 
-/// `understudy tables forget TABLE`.
 struct TablesForget: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
@@ -306,7 +299,6 @@ struct TablesForget: AskingCommand {
     }
 }
 
-/// `understudy indexes`.
 struct Indexes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Indexes that lists of a table need.",
@@ -318,7 +310,6 @@ struct Indexes: AsyncParsableCommand {
         defaultSubcommand: IndexesList.self)
 }
 
-/// `understudy indexes list`.
 struct IndexesList: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The indexes there are.",
@@ -362,7 +353,6 @@ struct IndexesList: AskingCommand {
     }
 }
 
-/// `understudy indexes add TABLE QUERY`.
 struct IndexesAdd: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Build the index that a list of a table needs.",
@@ -418,7 +408,6 @@ struct IndexesAdd: AskingCommand {
     }
 }
 
-/// `understudy indexes drop TABLE ID`.
 struct IndexesDrop: RemoveCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Drop an index.",

@@ -4,7 +4,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy tables rows TABLE`.
 struct TablesRows: WholeListCommand {
     static let configuration = CommandConfiguration(
         commandName: "rows", abstract: "List rows of a table with their sync state.",

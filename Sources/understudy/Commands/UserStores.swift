@@ -3,11 +3,9 @@ import Proxy
 /// What waits in the stores of the users who signed in, all together. A command without `--identity` shows
 /// the store of clients that do not sign in, and says with this that there is more.
 struct UserStores: Encodable, Sendable, Hashable {
-    /// The number of users' stores.
     var stores = 0
     /// How many of them were not looked at since the start, or could not be opened.
     var unknown = 0
-    /// Open operations of all kinds.
     var openOperations = 0
     /// How many of them are in conflict.
     var conflicts = 0

@@ -89,7 +89,6 @@ extension Doctor {
     }
 }
 
-/// The result of one check.
 struct Finding: Encodable, Sendable, Hashable {
     /// How serious it is.
     enum State: String, Encodable, Sendable, Hashable, CaseIterable {
@@ -103,7 +102,6 @@ struct Finding: Encodable, Sendable, Hashable {
     /// The name of the check, which never changes.
     let check: String
     let state: State
-    /// The result in a sentence.
     let finding: String
     /// What to do, in a sentence; nil if there is nothing to do.
     var advice: String?

@@ -94,7 +94,6 @@ public struct SQLCompiler: Sendable {
             """)
     }
 
-    /// An expression as a condition.
     func condition(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .literal(.boolean(let value)):

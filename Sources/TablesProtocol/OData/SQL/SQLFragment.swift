@@ -16,7 +16,6 @@ extension SQLFragment {
     /// SQL's null.
     static let null = SQLFragment("NULL")
 
-    /// A bound value.
     static func bound(_ value: SQLValue) -> SQLFragment { SQLFragment("?", [value]) }
 
     /// `name(a, b)`.
