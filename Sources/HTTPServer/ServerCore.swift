@@ -113,17 +113,6 @@ public struct EndedRequest: Sendable {
     public var duration: Duration
     /// Whether the answer was sent to its end.
     public var isWhole: Bool
-
-    public init(
-        head: HTTPRequest?, status: HTTPResponse.Status?, bodyBytes: Int, duration: Duration,
-        isWhole: Bool
-    ) {
-        self.head = head
-        self.status = status
-        self.bodyBytes = bodyBytes
-        self.duration = duration
-        self.isWhole = isWhole
-    }
 }
 
 /// Collects an ``EndedRequest`` while the request is answered.

@@ -16,24 +16,12 @@ public struct BackendStatus: Sendable, Hashable {
     /// When the backend is tried again; nil if nothing waits for that.
     public var nextTry: Instant?
     /// Whether anything was asked of it since the start, or since its address was changed.
-    public var isAsked: Bool
+    public var isAsked = true
     /// The request that showed that it, or the only table that was asked for, cannot be used; nil while it
     /// answers.
     public var failedRequest: FailedRequest?
     /// Since when its stream of changes is followed; nil while it is not.
     public var changesFollowedSince: Instant?
-
-    public init(
-        url: String, state: BackendState, reason: String, since: Instant, nextTry: Instant? = nil,
-        isAsked: Bool = true
-    ) {
-        self.url = url
-        self.state = state
-        self.reason = reason
-        self.since = since
-        self.nextTry = nextTry
-        self.isAsked = isAsked
-    }
 }
 
 /// The status of one identity's store and engine.
@@ -61,24 +49,7 @@ public struct EngineStatus: Sendable, Hashable {
     /// Warnings for a person, in plain words.
     public var warnings: [String]
     /// How often the sync loop stalled and was restarted since the start.
-    public var stalls: Int
-
-    public init(
-        identity: String, backend: BackendStatus, mode: Mode, queue: QueueCounts, ledger: Ledger,
-        tables: [TableStatus], lastSync: Instant?, nextSync: Instant?, warnings: [String],
-        stalls: Int = 0
-    ) {
-        self.identity = identity
-        self.backend = backend
-        self.mode = mode
-        self.queue = queue
-        self.ledger = ledger
-        self.tables = tables
-        self.lastSync = lastSync
-        self.nextSync = nextSync
-        self.warnings = warnings
-        self.stalls = stalls
-    }
+    public var stalls = 0
 }
 
 /// An operation that the engine left to a person: a conflict, or one that the backend refused.

@@ -18,19 +18,12 @@ public struct Run: Sendable, Hashable {
         public var done: Int
         /// The number of operations that are due, or of rows that the backend announced; nil if it did not.
         public var total: Int?
-
-        /// Makes a progress from its parts.
-        public init(phase: Phase, done: Int, total: Int? = nil) {
-            self.phase = phase
-            self.done = done
-            self.total = total
-        }
     }
 
     /// The run's id.
     public var id: String
     public var kind: RunKind
-    public var state: RunState
+    public var state = RunState.running
     /// Why it has this state, in plain words.
     public var reason: String?
     public var startedAt: Instant
@@ -38,24 +31,9 @@ public struct Run: Sendable, Hashable {
     /// The report of the push; nil for a pull.
     public var push: PushReport?
     /// The reports of the pulls, one for each table.
-    public var pull: [PullReport]
+    public var pull: [PullReport] = []
     /// How far the run is; nil before its first request and after its end.
     public var progress: Progress?
-
-    public init(
-        id: String, kind: RunKind, state: RunState = .running, reason: String? = nil,
-        startedAt: Instant, endedAt: Instant? = nil, push: PushReport? = nil,
-        pull: [PullReport] = []
-    ) {
-        self.id = id
-        self.kind = kind
-        self.state = state
-        self.reason = reason
-        self.startedAt = startedAt
-        self.endedAt = endedAt
-        self.push = push
-        self.pull = pull
-    }
 }
 
 public struct PushReport: Sendable, Hashable {
@@ -63,11 +41,6 @@ public struct PushReport: Sendable, Hashable {
         public var id: OperationID
         /// The operation's new state.
         public var state: OperationState
-
-        public init(id: OperationID, state: OperationState) {
-            self.id = id
-            self.state = state
-        }
     }
 
     /// The number of attempts made for operations, including those that only read a row back.

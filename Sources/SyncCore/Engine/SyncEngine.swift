@@ -229,12 +229,6 @@ public actor SyncEngine {
         wake()
     }
 
-    /// Uses another backend from the next request on.
-    public func update(_ backend: BackendConfiguration) {
-        self.backend = backend
-        forget("The address was changed; it has not been asked yet.")
-    }
-
     /// Accepts the backend for a store that belongs to an earlier one. The queue stays; all pull tokens are
     /// reset.
     public func rebind() async throws(StoreError) {

@@ -24,22 +24,6 @@ public struct OpenDecision: Sendable, Hashable {
         public var title: String?
         /// Why it waits.
         public var reason: String?
-
-        /// Makes them from their parts.
-        public init(title: String?, reason: String?) { (self.title, self.reason) = (title, reason) }
-    }
-
-    public init(
-        seq: Int64, table: String, itemID: String, kind: OperationKind, isConflict: Bool,
-        lastAttemptAt: Instant?, values: Values? = nil
-    ) {
-        self.seq = seq
-        self.table = table
-        self.itemID = itemID
-        self.kind = kind
-        self.isConflict = isConflict
-        self.lastAttemptAt = lastAttemptAt
-        self.values = values
     }
 }
 
@@ -49,8 +33,6 @@ public struct LongWait: Sendable, Hashable {
     public var table: String
     /// How many they are.
     public var count: Int
-
-    public init(table: String, count: Int) { (self.table, self.count) = (table, count) }
 }
 
 extension Store {

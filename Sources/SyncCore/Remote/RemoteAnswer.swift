@@ -87,18 +87,7 @@ struct RemoteExchange: Sendable {
     /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
     var excerpt: String?
     /// The answer's header fields, see ``RecordedFields``.
-    var fields: [String]
-
-    init(
-        answer: RemoteAnswer, response: Response? = nil, status: Int? = nil,
-        excerpt: String? = nil, fields: [String] = []
-    ) {
-        self.answer = answer
-        self.response = response
-        self.status = status
-        self.excerpt = excerpt
-        self.fields = fields
-    }
+    var fields: [String] = []
 }
 
 /// Reads `Retry-After` in both of its forms.

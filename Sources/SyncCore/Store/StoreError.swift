@@ -15,14 +15,6 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Anything else.
     case failed(String)
 
-    /// Whether there was no room, on the disk or within the budget.
-    var isFull: Bool {
-        switch self {
-        case .full, .overBudget: true
-        case .cannotOpen, .newerVersion, .damaged, .readOnly, .failed: false
-        }
-    }
-
     public var description: String {
         switch self {
         case .cannotOpen(let text), .newerVersion(let text), .damaged(let text), .full(let text),

@@ -19,26 +19,6 @@ public struct StoreSummary: Sendable, Hashable {
         public var items: Int
         public var setAside: Int
         public var pullsFail: Bool
-
-        /// Makes a summary from its parts.
-        public init(name: String, items: Int, setAside: Int, pullsFail: Bool) {
-            self.name = name
-            self.items = items
-            self.setAside = setAside
-            self.pullsFail = pullsFail
-        }
-    }
-
-    /// Makes a summary from its parts.
-    public init(
-        due: DueWork, oldestAt: Instant?, oldestForPersonAt: Instant? = nil, ledger: Ledger,
-        tables: [Table]
-    ) {
-        self.due = due
-        self.oldestAt = oldestAt
-        self.oldestForPersonAt = oldestForPersonAt
-        self.ledger = ledger
-        self.tables = tables
     }
 
     public static let empty = StoreSummary(

@@ -125,21 +125,9 @@ public struct CallOrigin: Sendable, Hashable {
     /// The table's path, percent-encoded, without a trailing slash.
     public var tablePath: String
     /// The query pairs that the link to the next page contains, in order.
-    public var parameters: [QueryParameter]
+    public var parameters: [QueryParameter] = []
     /// Whether the client asked for next links without scheme and authority.
-    public var wantsPathLinks: Bool
-
-    /// Makes an origin from its parts.
-    public init(
-        scheme: String, authority: String, tablePath: String, parameters: [QueryParameter] = [],
-        wantsPathLinks: Bool = false
-    ) {
-        self.scheme = scheme
-        self.authority = authority
-        self.tablePath = tablePath
-        self.parameters = parameters
-        self.wantsPathLinks = wantsPathLinks
-    }
+    public var wantsPathLinks = false
 }
 
 extension CallOrigin {

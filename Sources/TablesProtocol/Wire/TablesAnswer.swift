@@ -18,14 +18,6 @@ public struct TablesAnswer: Sendable {
             select: call.verb.select)
     }
 
-    /// Makes the answer to a call of the same client with the same select and system properties as
-    /// `other`'s.
-    public init(to call: TableCall, like other: TablesAnswer) {
-        self.call = call
-        client = other.client
-        writer = other.writer
-    }
-
     /// Makes the answer to an invalid request, which can only be an error.
     public init(client: ClientFamily) {
         self.client = client
