@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 import Proxy
 
 /// A command that asks the operator API for one answer and shows it.
@@ -89,4 +90,24 @@ extension RemoveCommand {
     }
 
     func lines(_ answer: Answers.Nothing) -> [String] { [done] }
+}
+
+/// The option of commands whose effect cannot be undone.
+struct Confirmation: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    var yes = false
+
+    /// Asks for a confirmation. Throws without one, and if there is neither a terminal nor `--yes`.
+    /// - Parameter question: the effect as a sentence without its full stop.
+    func confirm(_ question: String) throws {
+        if yes { return }
+        guard ThisProcess.canAsk else {
+            throw StartProblem(
+                "\(question): this needs --yes, since there is no terminal to ask at.")
+        }
+        guard ThisProcess.ask("\(question). Go on? [y/N] ") == "y" else {
+            ThisProcess.say("Nothing was done.")
+            throw ExitStatus.error
+        }
+    }
 }

@@ -6,13 +6,14 @@ import SyncCore
 import TablesProtocol
 
 struct Sync: AsyncParsableCommand {
+    static let discussion = """
+        Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
+        open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+        /-/openapi.json.
+        """
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued, then pull all tables.",
-        discussion: """
-            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
-            /-/openapi.json.
-            """)
+        discussion: discussion)
 
     @OptionGroup var options: ClientOptions
 
@@ -84,11 +85,7 @@ struct Sync: AsyncParsableCommand {
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued.",
-        discussion: """
-            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
-            /-/openapi.json.
-            """)
+        discussion: Sync.discussion)
 
     @OptionGroup var options: ClientOptions
 
@@ -100,11 +97,7 @@ struct Push: AsyncParsableCommand {
 struct Pull: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Pull one table.",
-        discussion: """
-            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
-            /-/openapi.json.
-            """)
+        discussion: Sync.discussion)
 
     @Argument(help: "The table.", completion: .tables)
     var table: String
