@@ -1,3 +1,4 @@
+package import ArgumentParser
 package import HTTPServer
 package import Logging
 package import Proxy
@@ -190,4 +191,12 @@ package enum LogFormat: String, Sendable, Hashable, CaseIterable {
     case text
     /// One JSON object on each line.
     case json
+}
+
+package struct LogOptions: SettingOptions {
+    @Option(Settings.logLevel) package var logLevel: String?
+    @Option(Settings.logFormat, completion: .words(of: LogFormat.self))
+    package var logFormat: String?
+
+    package init() {}
 }
