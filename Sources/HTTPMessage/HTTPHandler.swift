@@ -159,7 +159,6 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// One sentence for a person, for example `Could not resolve host: nowhere.invalid`.
     public var message: String
 
-    /// Makes an error.
     public init(reach: Reach, cause: Cause, message: String) {
         self.reach = reach
         self.cause = cause

@@ -13,7 +13,6 @@ public struct Request: Sendable {
     /// The connection that the request came in on; ``Connection/outgoing`` for a request to the backend.
     public var connection: Connection
 
-    /// Makes a request from its parts.
     public init(
         head: HTTPRequest, body: [UInt8] = [], connection: Connection = .outgoing
     ) {
@@ -49,7 +48,6 @@ public struct Connection: Sendable, Hashable {
     /// worker at once, so a resource of a worker, such as a reader, needs no lock.
     public var worker: Int
 
-    /// Makes a description of a connection.
     public init(
         localAddress: String, localPort: UInt16, peerAddress: String = "", worker: Int
     ) {

@@ -65,7 +65,6 @@ extension AppGraph {
     /// Runs the background work of the routes until the task is cancelled.
     package func runWork() async { await work.run() }
 
-    /// Answers a request to the operator API.
     package func operatorResponse(
         to request: Request
     ) async throws(TransportError) -> Response {
@@ -118,7 +117,6 @@ extension AppGraph {
         routes.tables.forwardedHeaders.replace(with: forwardedHeaders)
     }
 
-    /// Replaces who is told what.
     package func replace(notifications: NotificationPlan) async {
         await notifier.replace(with: notifications)
     }

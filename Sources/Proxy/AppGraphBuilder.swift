@@ -39,7 +39,6 @@ package struct AppGraphBuilder {
     /// What the operator API says of the process.
     package var processReport = ProcessReport.none
 
-    /// Makes a builder.
     package init(_ configuration: ProxyConfiguration, log: Logger) {
         self.configuration = configuration
         self.log = log

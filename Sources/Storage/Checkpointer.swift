@@ -18,7 +18,6 @@ final class Checkpointer: Sendable {
     /// The length of the log in pages when it was last copied into the file.
     private let copiedPages = Atomic(0)
 
-    /// The path of the log's file.
     private let path: String
     /// Bytes that the log's file may have; nil without a budget.
     private let share: Int?

@@ -191,10 +191,8 @@ package final class AccessCount: Sendable {
 
     package var count: Int { underWay.load(ordering: .acquiring) }
 
-    /// Counts an access that begins.
     package func begin() { underWay.add(1, ordering: .relaxed) }
 
-    /// Counts an access that is over.
     package func end() { underWay.subtract(1, ordering: .releasing) }
 }
 
@@ -230,7 +228,6 @@ package final class Readers: Sendable {
         free = DispatchSemaphore(value: count)
     }
 
-    /// How many connections there are.
     package var count: Int { places.count }
 
     /// Lends the connection with a number to the body, on the calling thread, to which it belongs. The body

@@ -4,7 +4,6 @@ import TablesProtocol
 /// A configuration file: lines of `name = value`, named as the flags without their dashes. A name
 /// that may be given several times stands on several lines, any other on one. `#` begins a comment line.
 package struct ConfigurationFile: Sendable, Hashable {
-    /// One setting of the file.
     package struct Line: Sendable, Hashable {
         package let number: Int
         package let name: String

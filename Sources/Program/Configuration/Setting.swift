@@ -84,7 +84,6 @@ package struct ServeSetting: Sendable {
     package let reload: Reloading
     /// See ``Setting/refusal``.
     package let refusal: @Sendable (String) -> String?
-    /// Whether a text is an allowed value.
     package let accepts: @Sendable (String) -> Bool
 
     package init<Value>(_ setting: Setting<Value>) {

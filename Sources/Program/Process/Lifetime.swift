@@ -114,7 +114,6 @@ package struct LoopService: Service {
     }
 }
 
-/// A service that calls a function at the stop.
 package struct ShutdownService: Service {
     private let body: @Sendable () async -> Void
 

@@ -141,7 +141,6 @@ package final class OutputFile {
 
 /// Splits a file into lines, from the pieces in which it is read, within limits.
 package struct BoundedLines {
-    /// A line without its end.
     package struct Line: Sendable, Hashable {
         /// Its number in the file, from 1.
         package let number: Int
@@ -162,7 +161,6 @@ package struct BoundedLines {
     private var number = 1
     private var count = 0
 
-    /// Begins before the first line.
     package init(lineBytes: Int, totalBytes: Int) {
         self.lineBytes = lineBytes
         self.totalBytes = totalBytes

@@ -148,7 +148,6 @@ package struct ProgressBar {
     private let isShown: Bool
     private var isDrawn = false
 
-    /// Makes a bar.
     package init(isShown: Bool = ThisProcess.isInteractive) {
         self.isShown = isShown
     }

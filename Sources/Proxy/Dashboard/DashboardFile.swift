@@ -13,7 +13,6 @@ struct DashboardFile: Sendable {
     /// A digest of the content, which tells one build's file from another's.
     let digest: String
 
-    /// Makes a file from its name and content.
     init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
@@ -21,7 +20,6 @@ struct DashboardFile: Sendable {
         digest = String(SHA256.hash(data: bytes).hexadecimal.prefix(Limits.entityTagDigits))
     }
 
-    /// Every file that is served.
     static let all = embedded.map { $0.name == "index.html" ? $0.askingForModules() : $0 }
 
     static func named(_ name: String) -> DashboardFile? { all.first { $0.name == name } }

@@ -8,7 +8,6 @@ package struct BackupPlan: Sendable, Hashable {
     package var folder: String?
     /// Seconds between two backups; nil for none by itself.
     package var everySeconds: Int64?
-    /// How many are kept.
     package var keep = Limits.backupsKept
 
     /// The plan without automatic backups.

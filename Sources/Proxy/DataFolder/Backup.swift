@@ -13,7 +13,6 @@ package struct Backup: Sendable {
     /// What follows the path of a backup in the name of the folder in which it is made.
     static let unfinishedMark = ".part-"
 
-    /// The backup in a folder.
     package init(path: String) { self.path = path }
 
     /// Copies every store, also while a process works on them, and checks each copy.

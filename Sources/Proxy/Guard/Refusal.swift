@@ -35,14 +35,12 @@ struct Refusal: Sendable, Hashable {
         }
     }
 
-    /// The check that failed.
     let reason: Reason
     /// One sentence for a person, with what to do.
     let sentence: String
     /// The refused Host or Origin for the operator: scheme and host, never a credential.
     let detail: String?
 
-    /// Makes a refusal.
     init(_ reason: Reason, _ sentence: String, detail: String? = nil) {
         self.reason = reason
         self.sentence = sentence
@@ -92,7 +90,6 @@ final class RejectionLog: Sendable {
     private let entries = Mutex<[RejectionReason: Entry]>([:])
     private let now: @Sendable () -> Instant
 
-    /// Makes an empty log.
     init(now: @escaping @Sendable () -> Instant) {
         self.now = now
     }

@@ -39,7 +39,6 @@ package struct Identity: Sendable, Hashable {
         return nil
     }
 
-    /// The identity with a stored key.
     init(key: String) { self.key = key }
 
     /// Whether a text can be a key, and so the name of a folder: lower case letters, digits and dashes.
@@ -180,7 +179,6 @@ struct TokenVerifier: Sendable {
         case refused
         /// The table needs no token, or the answer is another one; neither proves anything.
         case unproven
-        /// The backend cannot be reached.
         case unreachable
     }
 

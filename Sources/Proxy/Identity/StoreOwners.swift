@@ -9,7 +9,6 @@ import TablesProtocol
 /// The store keeps its name, and one small file, which is replaced as a whole, says who has it.
 final class StoreOwners: Sendable {
     struct Entry: Sendable, Hashable {
-        /// The store's key.
         let store: String
         /// The backend that the operator meant.
         let backend: String

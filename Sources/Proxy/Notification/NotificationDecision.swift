@@ -249,7 +249,6 @@ struct NotificationSituation: Sendable, Hashable {
 
 /// Something that begins, lasts, and is over.
 enum Condition: Sendable, Hashable {
-    /// The backend cannot be used.
     case backendAway
     /// Operations of an identity have waited for ``Limits/stuckSeconds``, and the backend answers.
     case changesWait(String)

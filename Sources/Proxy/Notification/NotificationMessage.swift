@@ -122,9 +122,7 @@ extension NotificationNews.ToldCondition {
 
 /// What somebody can be told. The raw value is the word of `notify-events`.
 package enum NotifiedEvent: String, Codable, Sendable, Hashable, CaseIterable {
-    /// An operation came into conflict.
     case conflict
-    /// The backend refused an operation.
     case refused
     /// Changes wait although the backend answers, or the backend is away for long.
     case stuck
@@ -149,7 +147,6 @@ package struct NotificationPlan: Sendable, Hashable {
         case command(String)
     }
 
-    /// The plan without messages.
     package init() {}
 }
 

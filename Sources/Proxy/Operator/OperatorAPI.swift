@@ -42,7 +42,6 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// Answers a request that the guard has passed.
     func handle(_ request: Request, _ path: TargetPath) -> Answer {
         let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
         let matches = OperatorRoute.matches(path.segments)

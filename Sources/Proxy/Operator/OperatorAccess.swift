@@ -16,12 +16,10 @@ final class OperatorAccess: Sendable {
         case session(Session)
     }
 
-    /// A signed-in browser.
     struct Session: Sendable, Hashable {
         let cookie: String
         /// The value of the header `Understudy-Session`.
         let value: String
-        /// The end of the session.
         let expiresAt: Instant
         /// The browser's `User-Agent` at the sign-in.
         var browser = ""

@@ -48,7 +48,6 @@ struct OperatorCall: Sendable {
     /// Whether a boolean in the query is on; off if it is not there.
     func isOn(_ name: String) -> Bool { query[name].flatMap { BooleanText.value($0) } ?? false }
 
-    /// The number of elements of a page.
     func limit() throws(Problem) -> Int {
         try number("limit", in: 1...Limits.pageElementsMax) ?? Limits.pageElements
     }

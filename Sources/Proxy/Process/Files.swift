@@ -222,7 +222,6 @@ package enum Files {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
-    /// Removes a file if it is there.
     package static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Removes a folder and its contents.
@@ -313,7 +312,6 @@ package struct FolderLock: Sendable {
         throw FileFailure("lock \(file)", code: code)
     }
 
-    /// Releases the lock.
     package func release() { close(descriptor) }
 }
 

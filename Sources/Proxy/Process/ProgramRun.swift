@@ -19,7 +19,6 @@ struct ProgramRun {
         case notStarted(Int32)
     }
 
-    /// The absolute path of the program.
     let path: String
     let environment: [(name: String, value: String)]
     /// Seconds until it and the programs that it has started are ended.

@@ -151,7 +151,6 @@ package struct StartProblem: Error, Sendable, Hashable, CustomStringConvertible 
     /// The code the process ends with.
     package let exitCode: ExitStatus
 
-    /// Makes a problem.
     package init(_ sentence: String, _ exitCode: ExitStatus = .usage) {
         self.sentence = sentence
         self.exitCode = exitCode
@@ -168,11 +167,8 @@ package enum ExitStatus: Int32, Error, Sendable, Hashable, CaseIterable {
     case error = 1
     /// Wrong use, or a start that is not possible (port, folder, lock).
     case usage = 2
-    /// The backend cannot be reached.
     case offline = 3
-    /// Conflicts wait for a person.
     case conflicts = 4
-    /// Quarantined operations wait for a person.
     case quarantined = 5
     /// No Understudy runs on this data folder.
     case notRunning = 6

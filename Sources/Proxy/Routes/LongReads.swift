@@ -131,7 +131,6 @@ struct FairQueue<Client: Hashable & Sendable, Work: Sendable>: Sendable {
         return Turn(client: client, lane: lane, work: work)
     }
 
-    /// Gives the lane of a turn back.
     mutating func end(_ turn: Turn) {
         running.remove(turn.client)
         freeLanes.append(turn.lane)

@@ -271,12 +271,10 @@ final class RefusedWrites: Sendable {
         self.now = now
     }
 
-    /// Counts a write if the store refused it.
     func note(_ outcome: WriteOutcome, status: Int) {
         if let reason = Reason(outcome) { note(reason, status: status) }
     }
 
-    /// Counts a refused write.
     func note(_ reason: Reason, status: Int) {
         let at = now()
         let unlogged = counts.withLock { counts -> Int? in

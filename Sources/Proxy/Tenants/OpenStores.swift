@@ -4,9 +4,7 @@ import TablesProtocol
 /// The open stores, and the index entries of the closed ones. A pure value: ``TenantRegistry`` opens and
 /// closes the stores, and keeps this value under one lock.
 struct OpenStores: Sendable {
-    /// An open store.
     struct Slot: Sendable {
-        /// The tenant without a lease.
         let tenant: Tenant
         let loop: EngineLoop
         let entry: StoreIndex.Entry?

@@ -134,7 +134,6 @@ extension TenantRegistry {
         }
     }
 
-    /// The tenant with a lease for a use that was counted.
     private func inUse(_ tenant: Tenant) -> Tenant {
         if tenant.identity == Identity.anonymousKey { return tenant }
         var tenant = tenant

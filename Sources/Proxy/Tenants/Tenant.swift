@@ -195,7 +195,6 @@ final class BackendStatusCache: Sendable {
     /// Whether a person has switched to offline mode.
     var isSwitchedOff: Bool { has(.switchedOff) }
 
-    /// Whether the backend requires a sign-in.
     var isSignedOut: Bool { has(.signedOut) }
 
     /// Whether a table requires a sign-in by the backend's last answer; nil without one.

@@ -38,7 +38,6 @@ enum ConflictReason {
 public struct ConflictDetail: Sendable, Hashable {
     /// One column of the conflict.
     public struct Field: Sendable, Hashable {
-        /// The column's name.
         public var name: String
         /// The value that the local change started from; nil if there was no such column.
         public var base: JSONText?

@@ -13,7 +13,6 @@ public struct EngineMemory: Sendable {
     /// The number of the last change for all identities that was applied (``SettingsForAll``).
     var appliedChanges = 0
 
-    /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
     /// How long the engine must wait before it may push: the backend is out of reach, or asks for a
@@ -102,7 +101,6 @@ public struct SettingsForAll: Sendable {
     public private(set) var number = 0
     private var changes: [Change] = []
 
-    /// Starts without changes.
     public init() {}
 
     /// Adds a change. Only the latest ``SyncLimits/changesForAll`` are kept: a memory applies a change at

@@ -7,7 +7,6 @@ public enum BackendState: String, Sendable, Hashable, CaseIterable {
 
 /// The backend's status as far as it is known.
 public struct BackendStatus: Sendable, Hashable {
-    /// The backend's address.
     public var url: String
     public var state: BackendState
     /// Why it has this state, in plain words.
@@ -33,7 +32,6 @@ public struct EngineStatus: Sendable, Hashable {
         case offline(until: Instant?)
     }
 
-    /// The identity of the store and the engine.
     public var identity: String
     public var backend: BackendStatus
     /// Whether the backend may be used.

@@ -21,7 +21,6 @@ public protocol RandomSource: Sendable {
 }
 
 public struct SystemRandom: RandomSource {
-    /// Makes the source.
     public init() {}
 
     /// A number in `0..<bound`, uniformly distributed.

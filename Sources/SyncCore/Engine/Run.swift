@@ -20,7 +20,6 @@ public struct Run: Sendable, Hashable {
         public var total: Int?
     }
 
-    /// The run's id.
     public var id: String
     public var kind: RunKind
     public var state = RunState.running
@@ -39,24 +38,19 @@ public struct Run: Sendable, Hashable {
 public struct PushReport: Sendable, Hashable {
     public struct Result: Sendable, Hashable {
         public var id: OperationID
-        /// The operation's new state.
         public var state: OperationState
     }
 
     /// The number of attempts made for operations, including those that only read a row back.
     public var sent = 0
-    /// The number of operations that the backend applied.
     public var applied = 0
-    /// The number of operations that became conflicts.
     public var conflicts = 0
-    /// The number of operations that were refused.
     public var quarantined = 0
     /// The number of operations that are still open at the end.
     public var left = 0
     /// The latest results; at most ``StoreLimits/runResults`` after the end.
     public var results: [Result] = []
 
-    /// An empty report.
     public init() {}
 
     /// The sum of two pushes of one run.
@@ -75,7 +69,6 @@ public struct PushReport: Sendable, Hashable {
 public struct PullReport: Sendable, Hashable {
     public var table: String
     public var requests = 0
-    /// The number of rows in the answers.
     public var received = 0
     /// The number of rows that the backend announced; nil if it did not, or if an earlier process ran the
     /// pull.
@@ -85,11 +78,9 @@ public struct PullReport: Sendable, Hashable {
     /// The number of rows with local changes. The local changes stay; the backend's row is stored beside
     /// them.
     public var skippedDirty = 0
-    /// The number of rows that were removed.
     public var deleted = 0
     /// Why the pull stopped early, in plain words.
     public var error: String?
 
-    /// An empty report.
     public init(table: String) { self.table = table }
 }

@@ -214,7 +214,6 @@ public actor SyncEngine {
         wake()
     }
 
-    /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
     public func update(_ settings: SyncSettings) async { await update { _ in settings } }

@@ -43,7 +43,6 @@ struct EventLog {
                 operationID: operation))
     }
 
-    /// Adds an event about an operation.
     func emit(_ kind: EventKind, _ operation: TableOperation) {
         emit(kind, table: operation.table, item: operation.itemID, operation: operation.id)
     }

@@ -19,7 +19,6 @@ public struct ImportedEntry: Sendable {
     /// One sentence for a person.
     public var summary: String
 
-    /// Makes an entry from its parts.
     public init(
         at: Instant, kind: HistoryKind, actor: Actor, table: TableName?, itemID: String?,
         operationID: OperationID?, before: Columns?, after: Columns?, summary: String
@@ -44,7 +43,6 @@ public enum ImportedOutcome: Sendable, Hashable {
     case tableNotAllowed
 }
 
-/// Imports the history of another store.
 struct HistoryImport: InTransaction {
     let transaction: Transaction
 

@@ -135,7 +135,6 @@ extension Store {
     }
 }
 
-/// Selects entries of history.
 public struct HistoryFilter: Sendable, Hashable {
     /// A text that the entry shows: in the sentence, the item's title, id or columns, the table's name, who did
     /// it, or what happened.

@@ -29,7 +29,6 @@ struct HistoryLog {
         return transaction.db.insertedRowID
     }
 
-    /// Adds an entry about an operation.
     @discardableResult
     func record(
         _ kind: HistoryKind, actor: Actor, _ operation: TableOperation,
@@ -145,7 +144,6 @@ public struct HistoryEntry: Sendable, Hashable {
     public var undoneBy: Int64?
 }
 
-/// An entry of history as stored.
 struct HistoryRow {
     let id: Int64
     let tableID: Int64?

@@ -137,7 +137,6 @@ public struct Sample: Sendable, Hashable {
     /// What the ledger and the counters of failures grew by.
     public struct Growth: Sendable, Hashable {
         public var accepted = 0
-        /// Operations that the backend applied.
         public var applied = 0
         /// Writes that were merged into others or had no effect.
         public var collapsed = 0
@@ -174,7 +173,6 @@ public struct Sample: Sendable, Hashable {
     /// How long the backend was in which state, in milliseconds.
     public var reach: [Reach: Int64] = [:]
 
-    /// Makes a sample.
     public init(at: Instant, depth: Int, succeeded: Int, failed: Int, latencyMilliseconds: Int?) {
         self.at = at
         self.depth = depth
@@ -184,7 +182,6 @@ public struct Sample: Sendable, Hashable {
         self.latencyMilliseconds = latencyMilliseconds
     }
 
-    /// Adds a later sample of the same step.
     mutating func add(_ later: Sample) {
         var mean = AnswerMean()
         mean.add(self)

@@ -86,7 +86,6 @@ struct ItemRow {
         unsent = (row[16] as String?).flatMap { UnsentChange(stored: $0) }
     }
 
-    /// The item as a client sees it.
     var item: Item {
         Item(
             id: id, columns: columns, createdAt: createdAt.map { Instant(milliseconds: $0) },
@@ -210,7 +209,6 @@ enum ItemTitle {
 /// A row as the backend had it when this store last heard of it.
 public struct ServerRow: Sendable, Hashable {
     public var id: ItemID
-    /// The user's columns.
     public var columns: Columns
     /// The backend's own text; nil where it gave none.
     public var createdAt: String?
@@ -248,7 +246,6 @@ struct ServerRows {
         ) { Self.row(ItemRow($0, idKind: table.idKind)) }
     }
 
-    /// How many there are.
     func count(of table: TableRecord) throws -> Int {
         Int(
             try transaction.integer(

@@ -218,7 +218,6 @@ public struct ParentLink: Sendable, Hashable, CustomStringConvertible {
     /// The column with the parent's id.
     public var column: String
 
-    /// Makes a link from its parts.
     public init(table: TableName, column: String) {
         self.table = table
         self.column = column

@@ -214,7 +214,6 @@ struct SkipPosition: Sendable {
 /// 3. A smaller size doubles at each further pull. A size that is refused again is left alone for some pulls,
 ///    so that a backend whose limit was raised is soon asked for whole pages.
 struct RequestedRows: Sendable, Hashable {
-    /// The number of rows to request now.
     private(set) var rows: Int
     /// The most rows by the settings.
     private let most: Int

@@ -1,6 +1,5 @@
 import TablesProtocol
 
-/// The state of a pull while it runs.
 struct PullState: Sendable {
     var report: PullReport
     var plan: PullPlan

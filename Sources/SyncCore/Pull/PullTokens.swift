@@ -81,7 +81,6 @@ struct PullTokens {
             [table.id, queryID])
     }
 
-    /// Records that a query returned an item.
     func addMember(_ id: ItemID, to token: PullToken) throws {
         try transaction.run(
             "INSERT INTO members(token, item_id) VALUES (?, ?) ON CONFLICT DO NOTHING",

@@ -199,7 +199,6 @@ final class TableGates: Sendable {
     /// Whether the table failed before and no success is known since.
     func hasFailed(_ table: Int64) -> Bool { gates.withLock { $0[table] != nil } }
 
-    /// Closes a table after a failure.
     func close(_ table: Int64, until: Instant? = nil) {
         gates.withLock { $0[table] = .closed(until: until) }
     }

@@ -111,7 +111,6 @@ extension Collapse.Pending {
     /// Whether the operation changes an item that the backend has.
     fileprivate var changes: Bool { kind.changes }
 
-    /// Takes what the decision needs from an operation.
     init(_ operation: TableOperation) {
         self.init(
             kind: operation.kind, state: operation.state,

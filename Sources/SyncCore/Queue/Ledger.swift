@@ -5,13 +5,11 @@ import TablesProtocol
 public struct Ledger: Sendable, Hashable {
     /// Writes that were answered with success, and operations that resolutions made.
     public var accepted: Int64
-    /// Operations that the backend has applied.
     public var applied: Int64
     /// Writes merged into others or without effect.
     public var collapsed: Int64
     /// Operations that a person or a policy discarded.
     public var discarded: Int64
-    /// The open operations.
     public var queue: QueueCounts
     /// How often an operation came into conflict.
     public var conflicts: Int64 = 0

@@ -21,7 +21,6 @@ public struct LocalWrite: Sendable {
     public var conditions: Conditions
     /// System properties in the client's body, which must equal the item's.
     public var stated: ItemBody.Stated
-    /// The client's generation.
     public var generation: Generation
     /// The client's custom query pairs, sent to the backend unchanged.
     public var parameters: [QueryParameter]
@@ -48,7 +47,6 @@ public struct LocalWrite: Sendable {
         self.actor = actor
     }
 
-    /// Whether the client sent a condition.
     var isConditional: Bool { !conditions.isEmpty }
 
     /// The second part of a write whose conditions were checked with the first part.
@@ -81,7 +79,6 @@ public enum WriteOutcome: Sendable, Hashable {
     case gone(Item)
     /// A condition of the write does not hold for the item.
     case preconditionFailed(Item)
-    /// The id of the insert is taken.
     case alreadyExists(Item)
     /// The item is not in the store, and before the first pull it is unknown whether it exists.
     case unknownWhilePartial

@@ -31,7 +31,6 @@ public struct OpenDecision: Sendable, Hashable {
 public struct LongWait: Sendable, Hashable {
     /// The table as first spelled.
     public var table: String
-    /// How many they are.
     public var count: Int
 }
 

@@ -118,7 +118,6 @@ struct OperationActions: InTransaction {
 // A person's actions, each in one transaction. An action names the revision that the person saw. If the
 // operation has another revision by now, the outcome is `changed`.
 extension Store {
-    /// Makes an operation due now.
     public func retry(
         _ id: OperationID, revision: Int? = nil
     ) async throws(StoreError) -> ActionOutcome {

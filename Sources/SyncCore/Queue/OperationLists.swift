@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// The operator's lists of operations.
 struct OperationLists: InTransaction {
     let transaction: Transaction
 
@@ -234,7 +233,6 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The states of open operations.
     public static let open = Set(allCases.filter(\.isOpen))
     /// The open states in which a person decides.
     public static let waitsForPerson: Set<OperationState> = [.conflict, .quarantined]
@@ -305,7 +303,6 @@ public struct OperationOutcome: Sendable, Hashable {
     public var status: Int?
     /// The cause, or the reason itself if all of them have the same one.
     public var reason: String?
-    /// How many they are.
     public var count: Int
 }
 
@@ -316,7 +313,6 @@ public struct OperationGroup: Sendable, Hashable {
     public var status: Int?
     /// Their reason where all have the same, else what the reasons have in common (``Cause``).
     public var reason: String
-    /// How many there are.
     public var count: Int
     /// When the oldest was accepted.
     public var since: Instant

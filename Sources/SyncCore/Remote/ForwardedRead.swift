@@ -18,7 +18,6 @@ public struct ForwardedRead: Sendable {
     public var pairs: OwnPairs?
     /// The client's header fields that are sent unchanged.
     public var headers: HTTPFields
-    /// The client's trace.
     public var trace: Trace?
     /// Whether no order is asked for, not even that of ids, because the backend refused it or its own link is
     /// followed. Then that link alone leads on.
@@ -26,7 +25,6 @@ public struct ForwardedRead: Sendable {
     /// The client's generation. It is tried first if the backend's is not known.
     public var generation: Generation
 
-    /// Makes a read from its parts.
     public init(
         table: TableName, target: Target, parameters: [String] = [], pairs: OwnPairs? = nil,
         headers: HTTPFields = [:], trace: Trace? = nil, generation: Generation

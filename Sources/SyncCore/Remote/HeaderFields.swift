@@ -114,7 +114,6 @@ public struct Trace: Sendable, Hashable {
     /// The field `tracestate`; nil if there is none.
     public var state: String?
 
-    /// Makes a trace from its fields.
     public init(parent: String, state: String? = nil) {
         self.parent = parent
         self.state = state

@@ -25,7 +25,6 @@ final class Meter: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Counts one request.
     func note(_ answer: RemoteAnswer, took: Duration) {
         let outcome = Self.outcome(answer)
         state.withLock { state in
@@ -108,7 +107,6 @@ public struct DurationHistogram: Sendable, Hashable {
     public private(set) var counts: [Int]
     public private(set) var sum = Duration.zero
 
-    /// An empty histogram.
     public init(boundsMilliseconds: [Int]) {
         self.boundsMilliseconds = boundsMilliseconds
         counts = Array(repeating: 0, count: boundsMilliseconds.count + 1)
@@ -123,7 +121,6 @@ public struct DurationHistogram: Sendable, Hashable {
         sum += time
     }
 
-    /// Adds the durations of another histogram with the same bounds.
     public mutating func add(_ other: DurationHistogram) {
         for (place, count) in other.counts.enumerated() { counts[place] += count }
         sum += other.sum

@@ -235,7 +235,6 @@ public struct BackendExamination: Sendable {
         public var clockAheadSeconds: Int64?
     }
 
-    /// Makes an examination of a backend.
     public init(
         _ backend: BackendConfiguration, transport: any HTTPTransport, clock: any EngineClock
     ) {

@@ -261,12 +261,10 @@ public struct BackendConfiguration: Sendable, Hashable {
     }
 
     public var address: BackendAddress
-    /// The backend's generation.
     public var generation: GenerationChoice
     /// The application key that first generation servers ask for in `X-ZUMO-APPLICATION`.
     public var applicationKey: String?
 
-    /// Makes a configuration from its parts.
     public init(
         address: BackendAddress, generation: GenerationChoice = .auto,
         applicationKey: String? = nil

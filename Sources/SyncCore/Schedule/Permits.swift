@@ -101,7 +101,6 @@ package final class Permits: Sendable {
         }
     }
 
-    /// Gives permits again.
     package func open() { state.withLock { $0.isOpen = true } }
 
     private func nextNumber() -> Int {

@@ -209,7 +209,6 @@ struct Scheduler: Sendable {
         }
     }
 
-    /// Requests a run.
     mutating func wish(_ wish: Wish) {
         if !wishes.contains(wish) { wishes.append(wish) }
     }
@@ -229,7 +228,6 @@ struct Scheduler: Sendable {
         pullPause = now + .seconds(SyncLimits.storeRestSeconds)
     }
 
-    /// Records progress of a run.
     mutating func progressed(now: Duration) { lastProgress = now }
 
     /// Records that the backend gave a list or a verdict, or an answer about one table.

@@ -126,7 +126,6 @@ struct TableWaits {
         if transaction.db.changedRows > 0 { transaction.events.emit(.status, table: table) }
     }
 
-    /// Removes both waits of a table.
     func remove(of table: TableName) throws {
         try transaction.run("DELETE FROM table_waits WHERE name_key = ?", [table.key])
     }

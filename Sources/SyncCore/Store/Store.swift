@@ -68,7 +68,6 @@ public final class Store: Sendable {
     var clock: any StoreClock { work.clock }
     var catalog: TableCatalogs { work.catalog }
 
-    /// A transaction of this store on an open connection.
     func transaction(_ connection: Connection) -> Transaction { work.transaction(connection) }
 
     /// Sets what is called after every commit that may have made work for the engine.
@@ -146,7 +145,6 @@ public struct Page<Element: Sendable>: Sendable {
 public enum Cursor {
     public static func isCursor(_ text: String) -> Bool { number(text) != nil }
 
-    /// The text for the elements after this one.
     static func text(_ number: Int64) -> String { "c" + String(number, radix: radix) }
 
     /// The number in a text; nil for anything that ``text(_:)`` did not make.

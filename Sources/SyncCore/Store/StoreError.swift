@@ -3,7 +3,6 @@ import Storage
 /// Why the store could not do something, in a sentence for the operator.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case cannotOpen(String)
-    /// The file was written by a newer version.
     case newerVersion(String)
     /// The file is not a store, or damaged.
     case damaged(String)

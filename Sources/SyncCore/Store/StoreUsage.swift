@@ -5,7 +5,6 @@ public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
     case items
     /// Operations, open and closed.
     case operations
-    /// The requests that were made for operations.
     case attempts
     /// History, and what undoing its entries brings back.
     case history
@@ -17,7 +16,6 @@ public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
     case other
     /// Pages without content, which later rows use.
     case free
-    /// The write-ahead log.
     case log
 }
 

@@ -14,7 +14,6 @@ public struct StoreSummary: Sendable, Hashable {
     public var tables: [Table]
 
     public struct Table: Sendable, Hashable {
-        /// The table's name.
         public var name: String
         public var items: Int
         public var setAside: Int
@@ -42,7 +41,6 @@ extension Store {
 }
 
 extension StoreSummary {
-    /// Reads the summary of a store.
     fileprivate init(_ transaction: Transaction) throws {
         let operations = transaction.dueOperations
         let isDue = try operations.hasQueued() || transaction.attempts.hasSending()

@@ -5,11 +5,9 @@
 /// passes rows on unparsed.
 public struct Columns: Sendable {
     public struct Column: Sendable, Hashable {
-        /// The name with escapes resolved.
         public var name: String
         public var value: JSONText
 
-        /// Makes a column.
         public init(_ name: String, _ value: JSONText) {
             self.name = name
             self.value = value

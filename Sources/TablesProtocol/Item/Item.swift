@@ -58,7 +58,6 @@ public enum SystemProperty: Sendable, Hashable, CaseIterable {
 }
 
 public struct ItemPage: Sendable, Hashable {
-    /// The items in the requested order.
     public var items: [Item]
     /// The number of items that match the filter, regardless of skip and top; nil if not requested.
     public var count: Int?
@@ -69,7 +68,6 @@ public struct ItemPage: Sendable, Hashable {
     /// The backend's own query for the next page, still encoded; nil if the client's own query leads there.
     public var next: String?
 
-    /// Makes a page from its parts.
     public init(
         items: [Item], count: Int? = nil, hasMore: Bool = false, hasOwnStamps: Bool = true,
         next: String? = nil

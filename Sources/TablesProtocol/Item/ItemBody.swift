@@ -27,7 +27,6 @@ public struct ItemBody: Sendable, Hashable {
         }
     }
 
-    /// Makes a body from its parts.
     public init(
         id: ItemID? = nil, columns: Columns, version: String? = nil, stated: Stated = Stated(),
         deleted: Bool? = nil, tests: [Columns.Column] = []

@@ -72,7 +72,6 @@ struct JSONScanner {
         if depth > maxDepth { throw JSONError(.tooDeep(limit: maxDepth), at: position) }
     }
 
-    /// Leaves an array or object.
     mutating func leave() { depth -= 1 }
 
     private mutating func skipObject(_ bytes: Span<UInt8>) throws(JSONError) {

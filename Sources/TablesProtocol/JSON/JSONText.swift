@@ -83,7 +83,6 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The byte offset from the start of the text, from 0.
     public var position: Int
 
-    /// Makes an error.
     public init(_ reason: Reason, at position: Int) {
         self.reason = reason
         self.position = position

@@ -13,7 +13,6 @@ public indirect enum JSONValue: Sendable, Hashable {
         public var name: String
         public var value: JSONValue
 
-        /// Makes a member.
         public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value

@@ -3,7 +3,6 @@
 package struct ExactName: Sendable, Hashable, Comparable {
     package let text: String
 
-    /// Makes a name of this spelling.
     package init(_ text: String) { self.text = text }
 
     /// Makes the name that all spellings of a column have in common, since SQL backends ignore case.

@@ -126,7 +126,6 @@ extension Expression {
         public let variable: String
         public let condition: Expression
 
-        /// Makes a lambda.
         public init(_ variable: String, _ condition: Expression) {
             self.variable = variable
             self.condition = condition
@@ -139,7 +138,6 @@ extension Expression {
         /// The names of the path; empty for the element itself.
         public let path: [String]
 
-        /// Makes a variable.
         public init(_ name: String, path: [String] = []) {
             self.name = name
             self.path = path

@@ -9,7 +9,6 @@ public struct QueryParameter: Sendable, Hashable {
     /// The pair as received, still encoded.
     public let raw: String
 
-    /// Makes a pair from its parts.
     public init(name: String, value: String, raw: String) {
         self.name = name
         self.value = value

@@ -47,7 +47,6 @@ public struct Ordering: Sendable, Hashable {
     public let expression: Expression
     public let descending: Bool
 
-    /// Makes a term.
     public init(_ expression: Expression, descending: Bool = false) {
         self.expression = expression
         self.descending = descending
@@ -359,7 +358,6 @@ public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The position of the error: an offset in UTF-8 bytes into the option's decoded value.
     public let position: Int
 
-    /// Makes an error at a byte of an option.
     public init(option: String, reason: String, position: Int) {
         self.option = option
         self.reason = reason

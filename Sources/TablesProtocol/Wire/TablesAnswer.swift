@@ -9,7 +9,6 @@ public struct TablesAnswer: Sendable {
     let call: TableCall?
     private(set) var writer: ItemWriter
 
-    /// Makes the answer to a valid call.
     public init(to call: TableCall) {
         self.call = call
         client = call.client

@@ -2,7 +2,6 @@ public import HTTPTypes
 
 /// Why a request on `/tables` is refused or fails.
 public enum TablesError: Error, Sendable, Hashable {
-    /// The body is not valid JSON.
     case malformedJSON(JSONError)
     /// The body is JSON, but not one object.
     case notAnObject

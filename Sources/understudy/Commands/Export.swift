@@ -114,7 +114,6 @@ struct Exporter {
         var history = 0
     }
 
-    /// Makes an exporter.
     init(client: OperatorClient, file: OutputFile?, parts: [Export.Part], isQuiet: Bool) {
         self.client = client
         self.file = file
@@ -123,7 +122,6 @@ struct Exporter {
         bar = ProgressBar(isShown: file != nil && ThisProcess.isInteractive && !isQuiet)
     }
 
-    /// Writes all lines.
     mutating func run(_ identity: String) async throws -> Counts {
         defer { bar.end() }
         try write([

@@ -63,7 +63,6 @@ private struct Importer {
 
     init(client: OperatorClient) { self.client = client }
 
-    /// Sends one list of the request.
     mutating func send(_ name: String, _ elements: [JSONValue]) async throws {
         var rest = elements[...]
         var bar = ProgressBar()

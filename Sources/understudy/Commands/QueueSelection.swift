@@ -3,7 +3,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// The options that select operations of the queue.
 struct QueueSelection: ParsableArguments {
     @OptionGroup var changes: ChangeSelection
 

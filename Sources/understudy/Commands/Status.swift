@@ -160,9 +160,7 @@ struct UserStores: Encodable, Sendable, Hashable {
     /// How many of them were not looked at since the start, or could not be opened.
     var unknown = 0
     var openOperations = 0
-    /// How many of them are in conflict.
     var conflicts = 0
-    /// How many of them are quarantined.
     var quarantined = 0
 
     /// Adds up the answer to `GET /identities`.

@@ -44,7 +44,6 @@ struct Sync: AsyncParsableCommand {
         try throwResult(run, queue: queue)
     }
 
-    /// Waits for the end of a run.
     static func finished(
         _ run: Answers.Run, _ client: OperatorClient
     ) async throws -> Answers.Run {

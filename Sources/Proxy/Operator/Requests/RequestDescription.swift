@@ -202,7 +202,6 @@ struct JSONPointer: Sendable, Hashable {
     }
     private var place = Place.whole
 
-    /// The place of the whole value.
     init() {}
 
     /// `/filter/state/0`; empty for the whole value. Of a long name only the beginning is there.

@@ -4,7 +4,6 @@
 /// returned as a blob of its UTF-8 bytes.
 public struct SQLFunction: Sendable {
     public struct Call: Sendable, Hashable {
-        /// The function's value.
         public let value: SQLValue
         /// The work in SQLite VM steps, which SQLite itself does not count.
         public let steps: Int
