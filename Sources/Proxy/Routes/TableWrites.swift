@@ -6,7 +6,8 @@ import Synchronization
 import TablesProtocol
 
 // Writes: they join the current group commit and are answered when it is on disk. They do not wait for the
-// network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A stop waits for a commit and sends its real answer; 503 means that nothing was written.
+// network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A
+// stop waits for a commit and sends its real answer; 503 means that nothing was written.
 extension TablesRoutes {
     func write(
         _ context: RequestContext, _ action: WriteAction,
