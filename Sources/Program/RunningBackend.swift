@@ -4,7 +4,6 @@ package import Logging
 package import Proxy
 package import ServiceLifecycle
 
-/// A backend that listens.
 package actor RunningBackend {
     /// Where it listens, as in a URL.
     package nonisolated let address: String
@@ -127,6 +126,5 @@ package actor RunningBackend {
         await server.stop()
     }
 
-    /// Stops it at the end.
     package nonisolated var service: any Service { ShutdownService { await self.stop() } }
 }

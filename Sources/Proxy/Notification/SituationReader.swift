@@ -207,6 +207,5 @@ struct SituationReader: Sendable {
 }
 
 extension QueueCounts {
-    /// The number of those that wait for the backend.
     fileprivate var forBackend: Int { queued + waiting + sending + unknown }
 }

@@ -12,7 +12,6 @@ import TablesProtocol
 final class TenantRegistry: Sendable {
     /// Functions that make tenants.
     struct Factory: Sendable {
-        /// Makes the state of an identity.
         let tenantState: @Sendable (String) -> TenantState
         /// Opens the store of an identity, and makes its engine; blocks.
         let tenant: @Sendable (String, TenantState, EngineMemory?) throws(StartProblem) -> Tenant
@@ -93,12 +92,10 @@ final class TenantRegistry: Sendable {
         case tenant(Tenant, TokenConfirmation)
         /// An identity whose store is closed.
         case closed(String, Token, TokenConfirmation)
-        /// The token has not been verified.
         case unknown(Token)
         /// The token of an identity has to be verified again. If the backend cannot be reached, it is valid
         /// until then.
         case doubtful(Token, String, until: Instant)
-        /// The token is not valid.
         case ended
     }
 

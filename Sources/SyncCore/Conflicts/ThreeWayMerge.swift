@@ -95,6 +95,5 @@ extension Columns {
 }
 
 extension Columns {
-    /// The object as one JSON value.
     var json: JSONText { (try? JSONText(validating: text)) ?? .null }
 }

@@ -214,10 +214,8 @@ public actor SyncEngine {
         wake()
     }
 
-    /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
-    /// Replaces the settings.
     public func update(_ settings: SyncSettings) async { await update { _ in settings } }
 
     /// Changes the settings atomically.
@@ -228,12 +226,6 @@ public actor SyncEngine {
         signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
         wake()
-    }
-
-    /// Uses another backend from the next request on.
-    public func update(_ backend: BackendConfiguration) {
-        self.backend = backend
-        forget("The address was changed; it has not been asked yet.")
     }
 
     /// Accepts the backend for a store that belongs to an earlier one. The queue stays; all pull tokens are

@@ -166,7 +166,6 @@ struct DecisionUndo: InTransaction {
         return operation
     }
 
-    /// The row of an item that a purge has removed since.
     private func purgedRow(_ point: UndoPoint, _ table: TableRecord) -> ItemRow {
         var row = ItemRow(new: point.operation.itemID, tableID: table.id)
         row.columns = point.server.columns ?? Columns()

@@ -11,6 +11,5 @@ extension TimeZoneRules {
         }
     }
 
-    /// The name of the zone of this process.
     public static var localName: String { TimeZone.current.identifier }
 }

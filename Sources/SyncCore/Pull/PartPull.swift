@@ -19,10 +19,8 @@ struct PartPull: Sendable {
     private var store: Store { pass.store }
     private var name: TableName { pass.request.table }
 
-    /// Makes the pull from the pass that pulls the part.
     init(_ pass: PullPass) { self.pass = pass }
 
-    /// Runs the three steps.
     func run() async -> PullPass.End {
         var pass = pass
         var requests = 0

@@ -28,7 +28,6 @@ struct PullPass: Sendable {
     /// pushed meanwhile may belong to a page that was already received.
     var beforePage: @Sendable () async -> Void = {}
 
-    /// The end of a pull.
     struct End: Sendable {
         var report: PullReport
         var stop: PushStop?
@@ -36,7 +35,6 @@ struct PullPass: Sendable {
         var tableFailure: Prover.Failure?
     }
 
-    /// Runs the pass.
     func run() async -> End {
         var state: PullState?
         do throws(StoreError) {

@@ -13,7 +13,6 @@ import TablesProtocol
 struct PullPlan: Sendable {
     let idKind: IDKind
     private(set) var paging: Paging
-    /// The rows that the pull requests.
     let wanted: PullQuery
     /// How many rows a page is to have.
     private(set) var size: RequestedRows
@@ -31,7 +30,6 @@ struct PullPlan: Sendable {
     private var seen: Set<RowKey> = []
     /// The ids received, if ids are collected or the whole table is paged by `$skip`.
     private(set) var ids: Set<ItemID> = []
-    /// The rows of the last page.
     private var lastPage: [RowKey] = []
     private(set) var isAtEnd = false
     /// Whether the backend ignores paging and sends the whole table.
@@ -76,7 +74,6 @@ struct PullPlan: Sendable {
         }
     }
 
-    /// The keys of the page's rows.
     private func rowKeys(_ page: RemotePage) -> [RowKey] {
         var earlier = cursor?.updatedAt
         return page.elements.map { element in
@@ -110,7 +107,6 @@ struct PullPlan: Sendable {
     /// Begins with the table's first row instead. Called before a page was taken.
     mutating func beginWithFirstRow() { start = nil }
 
-    /// The next page to request.
     func next() -> PageQuery {
         var query = TableQuery(top: size.rows, includeDeleted: true)
         let changed = Ordering(.column(.system(.updatedAt)))

@@ -1,11 +1,9 @@
 import TablesProtocol
 
-/// The state of a pull while it runs.
 struct PullState: Sendable {
     var report: PullReport
     var plan: PullPlan
     var token: PullToken?
-    /// The token at the beginning of the pull.
     private(set) var earlier: PullToken?
     /// The latest row of pages in no order.
     private(set) var latest: ListElement?
@@ -71,7 +69,6 @@ struct PullState: Sendable {
         return query
     }
 
-    /// Whether another page is needed.
     var needsNextPage: Bool { !plan.isAtEnd && report.error == nil }
 
     /// Whether clients used the store a moment ago.
@@ -120,7 +117,6 @@ struct PullState: Sendable {
     }
 }
 
-/// What one transaction applied.
 struct AppliedPart: Sendable {
     var rows = 0
     var counts = AppliedCounts()
@@ -132,7 +128,6 @@ struct AppliedPart: Sendable {
     /// See ``PullState/hasOthers``.
     var hasOthers = false
 
-    /// Counts the effect of one row.
     mutating func add(_ effect: AppliedRow, of element: ListElement) {
         rows += 1
         counts.add(effect)
@@ -150,7 +145,6 @@ struct AppliedCounts: Sendable {
     var deleted = 0
     var skippedDirty = 0
 
-    /// Counts the effect of one row.
     mutating func add(_ row: AppliedRow) {
         switch row {
         case .inserted, .updated: applied += 1
@@ -162,7 +156,6 @@ struct AppliedCounts: Sendable {
 }
 
 extension PullReport {
-    /// Adds the counts of a transaction.
     mutating func add(_ counts: AppliedCounts) {
         applied += counts.applied
         deleted += counts.deleted
@@ -190,7 +183,6 @@ struct PagePrefetcher: Sendable {
 
     var isEmpty: Bool { pages.isEmpty }
 
-    /// The number of rows that wait.
     var rows: Int { pages.reduce(0) { $0 + $1.rows.count } }
 
     /// Adds a page behind the others. A page without rows is ignored.

@@ -6,7 +6,6 @@ struct PullToken: Sendable, Hashable {
     let rowID: Int64
     /// The backend's own text of the last row's updatedAt; nil before the first row.
     var updatedAt: String?
-    /// The id of the last row.
     var lastID: String?
     /// Whether a pull has reached its end once.
     var isComplete: Bool
@@ -52,12 +51,10 @@ struct PullTokens {
         return token
     }
 
-    /// The token of a pull request.
     func token(_ table: TableRecord, of request: PullRequest) throws -> PullToken {
         try token(table, queryID: request.queryID ?? "", filterHash: request.filterHash)
     }
 
-    /// Stores a token.
     func save(_ token: PullToken) throws {
         try transaction.run(
             """
@@ -84,7 +81,6 @@ struct PullTokens {
             [table.id, queryID])
     }
 
-    /// Records that a query returned an item.
     func addMember(_ id: ItemID, to token: PullToken) throws {
         try transaction.run(
             "INSERT INTO members(token, item_id) VALUES (?, ?) ON CONFLICT DO NOTHING",

@@ -56,7 +56,6 @@ extension PushPass {
         return result
     }
 
-    /// The outcome of one request of an operation.
     private struct Step {
         var state: OperationState
         var linkFailure: Prover.Failure?

@@ -68,7 +68,6 @@ struct PushSubject: Sendable, Hashable {
         }
     }
 
-    /// Whether a row shows everything that was sent.
     func isEqual(to row: RemoteRow) -> Bool { row.columns.holds(sent) }
 
     /// Whether a row is still the row that the change started from.
@@ -139,7 +138,6 @@ enum PushDecision: Sendable, Hashable {
 
 /// Why an operation is tried again later.
 struct Postponement: Sendable, Hashable {
-    /// What failed.
     enum Cause: Sendable, Hashable {
         /// The connection to the backend. Counts to the circuit.
         case link
@@ -153,7 +151,6 @@ struct Postponement: Sendable, Hashable {
         case own
         /// The table requires a sign-in that other tables do not require, and there is no token.
         case requiresSignIn
-        /// The request was cancelled.
         case cancelled
         /// The operation was marked in flight but not sent, because another request failed first or the
         /// push ended.
@@ -162,7 +159,6 @@ struct Postponement: Sendable, Hashable {
     var cause: Cause
     /// Whether the request may have reached the backend.
     var maybeApplied: Bool
-    /// A sentence for a person.
     var reason: String
 }
 

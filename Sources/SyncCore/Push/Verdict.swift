@@ -147,7 +147,6 @@ struct Refused: Sendable, Hashable {
 }
 
 extension Verdict {
-    /// Why a row was read back.
     enum ReadBackCause: Hashable {
         /// An earlier request had no verdict, or the row's version is needed before the request is sent.
         case unknown

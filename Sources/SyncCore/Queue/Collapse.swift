@@ -111,7 +111,6 @@ extension Collapse.Pending {
     /// Whether the operation changes an item that the backend has.
     fileprivate var changes: Bool { kind.changes }
 
-    /// Takes what the decision needs from an operation.
     init(_ operation: TableOperation) {
         self.init(
             kind: operation.kind, state: operation.state,
@@ -132,7 +131,6 @@ enum CollapseDecision: Sendable, Hashable {
     case cancel
     /// The item is already as the write would make it: no operation is needed.
     case nothing
-    /// Refuse the write.
     case refuse(CollapseRefusal)
 }
 

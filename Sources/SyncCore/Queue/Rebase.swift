@@ -151,7 +151,6 @@ struct Rebase: InTransaction {
         return PushSubject(operation, table).policy(isGone: !server.isLive)
     }
 
-    /// Makes an operation a conflict that a person has to decide.
     private func openConflict(
         _ operation: inout TableOperation, meeting server: ServerSide
     ) throws {

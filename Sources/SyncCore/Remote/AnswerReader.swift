@@ -135,7 +135,6 @@ extension HTTPFields {
     }
 }
 
-/// The link to the next page of a list.
 enum NextLink {
     /// The address in a `Link` field with the relation `next`. Real servers write it without angle brackets; such
     /// a field has one link.

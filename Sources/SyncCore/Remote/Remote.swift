@@ -159,13 +159,11 @@ extension Remote {
 
 /// A request that failed, as evidence for a person.
 public struct FailedRequest: Sendable, Hashable {
-    /// The method.
     public var method: String
     /// The path and query at the backend's host.
     public var path: String
     /// The status; nil when no answer came.
     public var status: Int?
-    /// When it ended.
     public var at: Instant
 }
 

@@ -47,7 +47,6 @@ extension PostgreSQLCompiler {
             Array(repeating: value.arguments, count: count).flatMap { $0 })
     }
 
-    /// A bound text.
     static func bound(_ text: String) -> SQLFragment {
         SQLFragment("(?::text COLLATE \"C\")", [.text(PostgreSQLContent.escaped(text))])
     }
