@@ -126,5 +126,22 @@ package actor RunningBackend {
         await server.stop()
     }
 
+    /// Removes what is no longer kept, at the start and then once in so many seconds.
+    package nonisolated func expiring(everySeconds seconds: Int) -> any Service {
+        LoopService { [backend, log] in
+            while !Task.isCancelled {
+                do {
+                    try await backend.removeExpired()
+                } catch is CancellationError {
+                    return
+                } catch {
+                    log.warning(
+                        "old effects and tombstones stay", metadata: ["problem": "\(error)"])
+                }
+                try? await Task.sleep(for: .seconds(seconds))
+            }
+        }
+    }
+
     package nonisolated var service: any Service { ShutdownService { await self.stop() } }
 }

@@ -14,7 +14,8 @@ public enum MoveOutcome: String, Sendable, Hashable, CaseIterable {
     case changedHere
     /// A client has deleted the row here for good. It stays away.
     case deletedHere
-    /// Another one is here, and nothing says which of the two is newer. The one that is here stays.
+    /// Another one is here, and nothing says which of the two is newer. The one that is here stays. Or none is
+    /// here, and it may have been deleted so long ago that no trace is kept. It stays away.
     case undecided
 
     /// Whether the row is written.
@@ -25,7 +26,8 @@ extension MoveOutcome {
     /// Decides about a moved row. Pure.
     ///
     /// 1. A row that a client has deleted here for good stays away. A deletion that came into a table that
-    ///    deletes for good is compared as a row would be.
+    ///    deletes for good, or whose tombstone is no longer kept, is compared as a row would be. An export's row
+    ///    that a client may have deleted here before that is kept is undecided.
     /// 2. A row that came from another backend and that a client has changed here stays.
     /// 3. A row that came from another backend and that no client has changed here is replaced by what a
     ///    backend that answers has now. Rows of exports are compared by the stamps that they had there.
@@ -73,7 +75,9 @@ extension MoveOutcome {
         _ moved: MovedRow, without knownRow: KnownRow, from source: MoveSource
     ) -> MoveOutcome {
         if knownRow.isDeletedForGood { return .deletedHere }
-        guard let deletion = knownRow.arrival else { return .added }
+        guard let deletion = knownRow.arrival else {
+            return source == .export && mayBeDeleted(moved, knownRow) ? .undecided : .added
+        }
         if moved.deleted, moved.updatedAt == nil || moved.updatedAt == deletion.updatedAt {
             return .same
         }
@@ -85,6 +89,12 @@ extension MoveOutcome {
         // A deletion with a stamp is more than one without.
         case nil: return moved.deleted ? written : .undecided
         }
+    }
+
+    /// Whether a row may be one that clients inserted and deleted here, of which no trace is kept.
+    private static func mayBeDeleted(_ moved: MovedRow, _ knownRow: KnownRow) -> Bool {
+        guard !moved.deleted, let times = knownRow.rowsWithoutTrace else { return false }
+        return moved.updatedAt.map { times.contains($0) } ?? true
     }
 
     /// Whether a moved row is later than a stamp; nil without two different stamps.

@@ -107,8 +107,10 @@ package struct KnownRow: Sendable, Hashable {
     /// without a row that no client has deleted is a deletion that came into a table that deletes for
     /// good.
     package var arrival: Arrival?
-    /// Whether its last effect here is a delete. The storage looks this up only for an id without a row.
+    /// Whether a client has deleted it here. The storage looks this up only for an id without a row.
     package var isDeletedForGood = false
+    /// Without a row, see ``ForgottenPast/rowsWithoutTrace``.
+    package var rowsWithoutTrace: ClosedRange<Instant>?
 
     /// Makes the value after a row was moved. A version that the row did not bring is not known.
     package init(_ placed: Moving.Placed) {
@@ -121,8 +123,12 @@ package struct KnownRow: Sendable, Hashable {
             updatedAt: placed.stamp, version: version, deleted: moved.deleted)
     }
 
-    package init(row: Row? = nil, arrival: Arrival? = nil, isDeletedForGood: Bool = false) {
+    package init(
+        row: Row? = nil, arrival: Arrival? = nil, isDeletedForGood: Bool = false,
+        rowsWithoutTrace: ClosedRange<Instant>? = nil
+    ) {
         (self.row, self.arrival, self.isDeletedForGood) = (row, arrival, isDeletedForGood)
+        self.rowsWithoutTrace = rowsWithoutTrace
     }
 
     /// The stamp with which a moved row is compared; nil where the other backend had none.

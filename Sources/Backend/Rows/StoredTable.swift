@@ -135,12 +135,18 @@ package struct TableRecord: Sendable {
     package var lastStamp: Int64
     /// The last integer id given.
     package var lastNumber: Int64
+    /// What it no longer has of its past.
+    package var forgotten: ForgottenPast
 
-    package init(key: Int64, table: StoredTable, lastStamp: Int64, lastNumber: Int64) {
+    package init(
+        key: Int64, table: StoredTable, lastStamp: Int64, lastNumber: Int64,
+        forgotten: ForgottenPast = ForgottenPast()
+    ) {
         self.key = key
         self.table = table
         self.lastStamp = lastStamp
         self.lastNumber = lastNumber
+        self.forgotten = forgotten
     }
 
     /// Gives the next integer id.

@@ -19,7 +19,7 @@ struct PullPlan: Sendable {
     /// How many rows the pages had.
     private(set) var received = ReceivedRows()
     /// Whether all ids are collected, to compare them with the store at the end.
-    let collectsIDs: Bool
+    private(set) var collectsIDs: Bool
 
     /// Where an incremental pull begins; nil for a full one.
     private(set) var start: InstantLiteral?
@@ -106,6 +106,13 @@ struct PullPlan: Sendable {
 
     /// Begins with the table's first row instead. Called before a page was taken.
     mutating func beginWithFirstRow() { start = nil }
+
+    /// Begins anew with the first row, and collects all ids.
+    mutating func compareAll() {
+        restart(paging: paging)
+        start = nil
+        collectsIDs = true
+    }
 
     func next() -> PageQuery {
         var query = TableQuery(top: size.rows, includeDeleted: true)

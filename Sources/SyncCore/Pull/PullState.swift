@@ -38,6 +38,8 @@ struct PullState: Sendable {
     private(set) var hasTombstones = false
     /// Whether rows came that do not fit the filter by which the table is copied in part.
     var hasOthers = false
+    /// The latest ``RemotePage/deletionsAfter`` of the pages.
+    private(set) var deletionsAfter: Instant?
 
     init(
         table: TableName, plan: PullPlan, token: PullToken?, startedAt: Instant,
@@ -105,6 +107,33 @@ struct PullState: Sendable {
         token?.lastID = nil
         token?.isSettled = false
         earlier = token
+    }
+
+    /// Takes note up to which time the backend no longer has deleted rows.
+    /// - Returns: whether the pull was to bring deletions that are gone. Then it begins anew and compares all.
+    mutating func comparesAll(after page: RemotePage) -> Bool {
+        guard let time = page.deletionsAfter else { return false }
+        deletionsAfter = max(time, deletionsAfter ?? time)
+        guard lacksDeletions, plan.start != nil else { return false }
+        plan.compareAll()
+        return true
+    }
+
+    /// Whether the backend no longer has deletions that were to come after the token. The token stays where it is
+    /// until all rows were compared: an interrupted pull would leave them behind it.
+    var lacksDeletions: Bool {
+        guard let earlier, let deletionsAfter else { return false }
+        return earlier.misses(deletionsUpTo: deletionsAfter)
+    }
+
+    /// The token as a complete pull leaves it; that of the beginning where deletions are lacking and not all rows
+    /// could be compared.
+    func completed(_ token: PullToken) -> PullToken {
+        if lacksDeletions, !removesUnseen, let earlier { return earlier }
+        var token = token
+        token.deletionsAfter = [token.deletionsAfter, deletionsAfter].compactMap(\.self).max()
+        token.complete(after: earlier, times)
+        return token
     }
 
     /// Adds the effect of one transaction.

@@ -33,6 +33,7 @@ struct AnswerReader {
         }
         whole.next = whole.next.flatMap { NextLink.query(of: $0, path: path) }
         whole.sentAt = response.head.headerFields[.date].flatMap { Instant(httpDate: $0) }
+        whole.deletionsAfter = response.head.headerFields.deletionsAfter
         return .rows(whole)
     }
 
@@ -129,6 +130,11 @@ extension Response {
 
 extension HTTPFields {
     /// The address in a `Link` field that names a next page; nil if there is none.
+    fileprivate var deletionsAfter: Instant? {
+        guard let name = HTTPField.Name("Understudy-Deletions-After") else { return nil }
+        return self[name].flatMap { Instant(iso: $0) }
+    }
+
     fileprivate var nextLink: String? {
         guard let name = HTTPField.Name("Link") else { return nil }
         return self[values: name].lazy.compactMap { NextLink.address(in: $0) }.first

@@ -73,6 +73,9 @@ struct RemotePage: Sendable, Hashable {
     var total: Int?
     /// When the backend sent the page, by its own clock; nil if it does not say.
     var sentAt: Instant?
+    /// The latest `updatedAt` of the deleted rows that the backend no longer gives, as a site says it; nil if it
+    /// does not say, or gives all.
+    var deletionsAfter: Instant?
 
     var rows: [RemoteRow] { elements.compactMap(\.row) }
 }

@@ -357,5 +357,6 @@ extension Migrations {
         Step(version: 4, sql: String(decoding: PackageResources.Schema4_sql, as: UTF8.self)),
         Step(version: 5, sql: String(decoding: PackageResources.Schema5_sql, as: UTF8.self)),
         Step(version: 6, sql: String(decoding: PackageResources.Schema6_sql, as: UTF8.self)),
+        Step(version: 7, sql: String(decoding: PackageResources.Schema7_sql, as: UTF8.self)),
     ])
 }

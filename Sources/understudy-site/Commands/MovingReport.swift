@@ -132,7 +132,8 @@ struct MovingReport {
     private static func sentence(_ outcome: MoveOutcome) -> String {
         switch outcome {
         case .undecided:
-            "differs from the row here, and no stamp says which is newer; that one stays."
+            "differs from the row here, and no stamp says which is newer; that one stays. Where none is here, "
+                + "it may have been deleted so long ago that no trace is kept; it stays away."
         case .changedHere: "was changed here too, from an older row; the row that is here stays."
         case .deletedHere: "was deleted here for good; it stays away."
         case .added, .replaced:
