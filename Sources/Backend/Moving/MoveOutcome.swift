@@ -76,7 +76,7 @@ extension MoveOutcome {
     ) -> MoveOutcome {
         if knownRow.isDeletedForGood { return .deletedHere }
         guard let deletion = knownRow.arrival else {
-            return source == .export && mayBeDeleted(moved, knownRow) ? .undecided : .added
+            return mayBeDeleted(moved, knownRow, from: source) ? .undecided : .added
         }
         if moved.deleted, moved.updatedAt == nil || moved.updatedAt == deletion.updatedAt {
             return .same
@@ -91,10 +91,18 @@ extension MoveOutcome {
         }
     }
 
-    /// Whether a row may be one that clients inserted and deleted here, of which no trace is kept.
-    private static func mayBeDeleted(_ moved: MovedRow, _ knownRow: KnownRow) -> Bool {
+    /// Whether a row may be one that clients inserted and deleted here, of which no trace is kept. A backend that
+    /// answers has its rows, and a write that a restore lost came after all that is known here.
+    private static func mayBeDeleted(
+        _ moved: MovedRow, _ knownRow: KnownRow, from source: MoveSource
+    ) -> Bool {
         guard !moved.deleted, let times = knownRow.rowsWithoutTrace else { return false }
-        return moved.updatedAt.map { times.contains($0) } ?? true
+        switch source {
+        case .backend: return false
+        case .exportOfRestored(let moment) where moved.updatedAt.map { $0 > moment } ?? false:
+            return false
+        case .export, .exportOfRestored: return moved.updatedAt.map { times.contains($0) } ?? true
+        }
     }
 
     /// Whether a moved row is later than a stamp; nil without two different stamps.

@@ -1,3 +1,4 @@
+import Foundation
 import Storage
 public import TablesProtocol
 
@@ -292,4 +293,17 @@ public enum HistoryWords {
     private static func contains(_ word: String, _ text: String) -> Bool {
         word.lowercased().contains(text.lowercased())
     }
+}
+
+extension TimeZoneRules {
+    /// The rules of a zone by its name in the time zone database, such as `Europe/Paris`; nil for an unknown one.
+    public init?(named name: String) {
+        guard let zone = TimeZone(identifier: name) else { return nil }
+        self.init(name) { instant in
+            zone.secondsFromGMT(
+                for: Date(timeIntervalSince1970: Double(instant.milliseconds) / 1000))
+        }
+    }
+
+    public static var localName: String { TimeZone.current.identifier }
 }

@@ -129,12 +129,13 @@ extension Response {
 }
 
 extension HTTPFields {
-    /// The address in a `Link` field that names a next page; nil if there is none.
+    /// Up to which time a site no longer has deleted rows (docs/PROTOCOL.md); nil if it does not say.
     fileprivate var deletionsAfter: Instant? {
         guard let name = HTTPField.Name("Understudy-Deletions-After") else { return nil }
         return self[name].flatMap { Instant(iso: $0) }
     }
 
+    /// The address in a `Link` field that names a next page; nil if there is none.
     fileprivate var nextLink: String? {
         guard let name = HTTPField.Name("Link") else { return nil }
         return self[values: name].lazy.compactMap { NextLink.address(in: $0) }.first

@@ -87,6 +87,10 @@ import Testing
         #expect(decide(lost, Self.knownRow(1, came: false)) == .replaced)
         #expect(decide(lost, Self.knownRow(1, origin: .latest)) == .replaced)
         #expect(decide(lost, Self.knownRow(1, origin: Self.early, isTouched: true)) == .replaced)
+        // Not here: inserted after the backup, or deleted so long before it that no trace is kept.
+        let none = KnownRow(rowsWithoutTrace: Self.early...Self.late)
+        #expect(decide(lost, none) == .added)
+        #expect(decide(Self.moved(2, Self.early), none) == .undecided)
         // Changed here after the restore.
         let changed = Self.knownRow(3, at: .latest, version: "3", came: false)
         #expect(decide(lost, changed) == .changedHere)
