@@ -220,11 +220,11 @@ package struct BackendSecurity: Sendable {
 
 /// Who may do something with a table of a backend that verifies tokens.
 package enum AccessLevel: String, Sendable, Hashable, CaseIterable {
-    /// Everybody who reaches the backend.
+    /// All who reach the backend.
     case anonymous
     /// Users whose token is good.
     case authenticated
-    /// Nobody.
+    /// No request.
     case disabled
 }
 

@@ -225,7 +225,7 @@ extension Condition {
     }
 }
 
-/// The present state, as far as somebody may have to be told of it.
+/// The present state, as far as a person may have to be told of it.
 struct NotificationSituation: Sendable, Hashable {
     var at: Instant
     var identities: Set<String>

@@ -120,7 +120,7 @@ extension NotificationNews.ToldCondition {
     }
 }
 
-/// What somebody can be told. The raw value is the word of `notify-events`.
+/// What a person can be told. The raw value is the word of `notify-events`.
 package enum NotifiedEvent: String, Codable, Sendable, Hashable, CaseIterable {
     case conflict
     case refused
@@ -128,7 +128,7 @@ package enum NotifiedEvent: String, Codable, Sendable, Hashable, CaseIterable {
     case stuck
     /// The changes of an identity wait for its sign-in.
     case signedOut = "signed-out"
-    /// There is hardly any room for writes, or none, or a store cannot be written.
+    /// Disk or budget is almost full or full, or a store cannot be written.
     case disk
 }
 

@@ -151,7 +151,7 @@ final class TenantRegistry: Sendable {
         return isAway ? known.confirmedAt.adding(seconds: graceSeconds) : nil
     }
 
-    /// Whether a token is still one of an identity: nobody has signed out with it, the backend has not refused it,
+    /// Whether a token is still one of an identity: its user has not signed out, the backend has not refused it,
     /// and it has not ended.
     func holds(_ token: Token, _ identity: String) -> Bool {
         guard let (known, expiresAt) = tokens.find(token), known.identity.key == identity else {
