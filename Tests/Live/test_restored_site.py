@@ -84,12 +84,12 @@ def test_what_proxies_have_is_taken_in_after_a_restore(start, postgresql, tmp_pa
 def test_a_row_that_was_changed_on_both_sides_stays_and_is_named(start, postgresql, tmp_path):
     node = start.node("--database", postgresql.url)
     proxy = start.proxy(node.url, "--sync", "manual")
-    for id in ("lost", "both", "here", "untouched"):
+    for id in ("lost", "both", "gone", "here", "untouched"):
         proxy.insert({"id": id, "text": "as dumped", "rank": 1})
     assert proxy.sync()["state"] == "complete"
     dumped = now()
     restore = dump_and_restore(postgresql)
-    for id in ("lost", "both"):
+    for id in ("lost", "both", "gone"):
         proxy.update(id, {"text": "after the dump"})
     assert proxy.sync()["state"] == "complete"
     node.stop()
@@ -97,6 +97,7 @@ def test_a_row_that_was_changed_on_both_sides_stays_and_is_named(start, postgres
     node.start()
     for id in ("both", "here"):
         node.update(id, {"text": "after the restore"})
+    node.delete("gone")
 
     file = tmp_path / "export.jsonl"
     assert proxy.command("export", "--output", file).returncode == 0
@@ -110,7 +111,8 @@ def test_a_row_that_was_changed_on_both_sides_stays_and_is_named(start, postgres
         done = imported("--json", *{tried} - {"--json"})
         assert done.returncode == 4, done
         report = json.loads(done.stdout)
-        assert [(row["id"], row["outcome"]) for row in report["rows"]] == [("both", "changedHere")], report
+        assert [(row["id"], row["outcome"]) for row in report["rows"]] == [
+            ("both", "changedHere"), ("gone", "changedHere")], report
         [counts] = report["tables"]
         assert [counts[name] for name in ("replaced", "same", "older")] == [1, 1, 1], counts
     repeated = imported()
