@@ -224,21 +224,19 @@ final class TenantRegistry: Sendable {
         // A renewed token that does not name its owner has the owner of the earlier one.
         let isUnnamed = token.claims == nil && userID == nil
         let renewed = isUnnamed ? earlier.flatMap(tokens.owner(of:)) : nil
-        let identity = storeOwner(
-            renewed ?? Identity(token, userID: userID),
-            user: renewed == nil ? Identity.user(token, userID: userID) : nil)
+        let own = renewed ?? Identity(token, userID: userID)
+        let user = renewed == nil ? Identity.user(token, userID: userID) : nil
+        let identity = owners.identity(of: own, user: user, hasStore: knows(own.key))
         let tenant = try await open(identity.key)
+        if let user, identity != own {
+            do { try await tenant.engine.belong(to: user) } catch { throw StartProblem("\(error)") }
+        }
         owners.signedIn(identity.key)
         tokens.learn(token, of: identity, byLogin: byLogin)
         tenant.signedIn(token, isFresh: true)
         // A remembered sign-in is on disk before the client gets the answer.
         if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return tenant
-    }
-
-    /// The identity whose store a user has: their own, or that of a store by the operator's word.
-    private func storeOwner(_ own: Identity, user: String?) -> Identity {
-        owners.identity(of: own, user: user, hasStore: knows(own.key))
     }
 
     /// Removes all tokens of a user who has signed out. The user's queue waits for a sign-in. If that

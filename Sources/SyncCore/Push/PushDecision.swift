@@ -9,6 +9,8 @@ struct PushSubject: Sendable, Hashable {
     /// The user's columns of the row that the change started from.
     var base: Columns?
     var baseVersion: String?
+    /// See ``BackendBinding/owner()``.
+    var owner: String?
     /// Whether an earlier request may have reached the backend without a verdict.
     var maybeApplied = false
     /// Whether such a request was made at some time, and may still arrive.
@@ -66,6 +68,13 @@ struct PushSubject: Sendable, Hashable {
         // A backend that denies a deleted row which it shows cannot bring it back.
         case .undelete: return row.isDeleted && (refused.isMissing || isUnchanged(row))
         }
+    }
+
+    /// This operation, from a base that has the owner of the backend's row.
+    func following(_ row: RemoteRow) -> PushSubject {
+        var subject = self
+        subject.base = base?.following(owner, of: row.columns)
+        return subject
     }
 
     func isEqual(to row: RemoteRow) -> Bool { row.columns.holds(sent) }

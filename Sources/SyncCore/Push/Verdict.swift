@@ -170,6 +170,7 @@ extension Verdict {
     static func found(
         _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
     ) -> PushDecision {
+        let subject = subject.following(row)
         if case .refused(let refused) = cause, subject.isRefused(refused, beside: row) {
             return subject.bug == .refusalIsConflict ? conflict(subject, row) : refused.decision
         }

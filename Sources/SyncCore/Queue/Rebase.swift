@@ -26,7 +26,7 @@ struct Rebase: InTransaction {
         after predecessor: ChainJudge.Predecessor? = nil, isDecided: Bool = false
     ) throws {
         let before = row
-        var judge = ChainJudge(server, after: predecessor)
+        var judge = ChainJudge(server, owner: try binding.owner(), after: predecessor)
         var kept: [TableOperation] = []
         var conflict: TableOperation?
         var keepsDeletedColumns = false
