@@ -3,7 +3,7 @@ import TablesProtocol
 import Testing
 
 /// Each operation of clients of 4 families over backends of 7 flavours, in one process and over sockets.
-@Suite(.serialized) struct GenerationMatrixTests {
+@Suite struct GenerationMatrixTests {
     /// A client and a backend, in one process or over sockets.
     struct Cast: Sendable, CustomTestStringConvertible {
         enum Place: String, CaseIterable { case process, sockets }

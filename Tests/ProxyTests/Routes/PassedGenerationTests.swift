@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Signs in with the path and the token field of the family; the backend is asked in its own.
-    @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
+    @Test(arguments: ClientFamily.allCases, BackendFlavour.allCases)
     func `a client signs in, and its rows arrive with its identity`(
         family: ClientFamily, flavour: BackendFlavour
     ) async throws {
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// `Link` and version of what the guard lets through to a backend of a known generation.
-    @Test(.serialized, arguments: ClientFamily.allCases, flavoursWithAPIs)
+    @Test(arguments: ClientFamily.allCases, flavoursWithAPIs)
     func `a custom API gets the header fields of its own generation`(
         family: ClientFamily, flavour: BackendFlavour
     ) async throws {
@@ -94,7 +94,6 @@ import Testing
     }
 
     @Test(
-        .serialized,
         arguments: [
             (ClientFamily.mobileServices, BackendFlavour.node, "/push/registrations/1"),
             (.mobileServices, .dotnet, "/push/registrationids"),
@@ -180,7 +179,7 @@ import Testing
         #expect(!set.learn([.zumoApplication: "x"], isRefused: true) && set.text == "set")
     }
 
-    @Test(.serialized, arguments: ClientFamily.allCases)
+    @Test(arguments: ClientFamily.allCases)
     func `an insert without a token is answered 401 if the table requires a sign-in`(
         family: ClientFamily
     ) async throws {
