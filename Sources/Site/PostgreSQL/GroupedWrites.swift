@@ -113,7 +113,8 @@ extension PostgreSQLRowStorage {
         let owners: [String?]
     }
 
-    /// Tries writes one after another, each from a savepoint of its own.
+    /// Tries writes one after another, each from a savepoint of its own. One that is rolled back leaves its
+    /// savepoint to the next one.
     /// - Returns: what is there to commit, or was committed by an earlier attempt; nil for nothing.
     private func attempt(
         _ writes: [GroupedWrite], to table: TableName, _ connection: PostgreSQLConnection
@@ -122,6 +123,7 @@ extension PostgreSQLRowStorage {
         var record = try locked(table, nil, connection)
         var isChanged = false
         var isMarked = false
+        var savepoint = "SAVEPOINT write"
         var owners: [String?] = []
         for write in writes {
             if let line = write.lineInDoubt {
@@ -136,7 +138,7 @@ extension PostgreSQLRowStorage {
             }
             // A write that is alone is rolled back with its transaction.
             let isAlone = writes.count == 1
-            if !isAlone { try connection.run(script: "SAVEPOINT write") }
+            if !isAlone, !savepoint.isEmpty { try connection.run(script: savepoint) }
             var isKept = false
             var changed = record
             do {
@@ -156,9 +158,10 @@ extension PostgreSQLRowStorage {
             if isKept {
                 (record, isChanged) = (changed, true)
                 owners.append(write.write.owner)
-                if !isAlone { try connection.run(script: "RELEASE write") }
+                savepoint = "RELEASE write; SAVEPOINT write"
             } else if !isAlone {
-                try connection.run(script: "ROLLBACK TO write; RELEASE write")
+                try connection.run(script: "ROLLBACK TO write")
+                savepoint = ""
             }
         }
         if isChanged, hooks.ordersWriters, let record {

@@ -72,27 +72,26 @@ enum PostgreSQLItems {
         ).first?.integer(0) ?? 0
     }
 
-    /// Adds a row.
+    /// Adds a row; nil when there is one with its id.
     static func insert(
         _ connection: PostgreSQLConnection, _ table: TableRecord, _ new: NewRow, _ id: String,
         _ stamp: Instant, _ versions: Versions
-    ) throws -> Row {
+    ) throws -> Row? {
         let content = PostgreSQLContent(new.columns)
-        let rows = try connection.run(
+        return try connection.run(
             """
             INSERT INTO items (table_key, id, columns, content, moments, created_at, created_ticks,
               stamp, stamp_ticks, version, deleted)
             VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
               $6::bigint, $7::bigint, coalesce($8::text, \(versions.next("1"))), $9::boolean)
-            RETURNING \(selectedColumns)
+            ON CONFLICT (table_key, id) DO NOTHING RETURNING \(selectedColumns)
             """,
             [
                 .integer(table.key), .text(id), .text(new.columns.text), .text(content.values),
                 PostgreSQLValue(content.moments), .integer(stamp.milliseconds),
                 .integer(stamp.ticks), PostgreSQLValue(new.version), .boolean(new.deleted),
-            ])
-        guard let row = rows.first else { throw PostgreSQLError.unexpectedAnswer }
-        return try Self.row(row)
+            ]
+        ).first.map(row)
     }
 
     /// Gives a row new content; nil when it is not as it was read.

@@ -197,17 +197,22 @@ extension PostgreSQLRowStorage {
                 writing.record.lastNumber = try PostgreSQLItems.highestNumber(
                     writing.connection, writing.record)
             }
-            var id = try row.id ?? writing.record.nextNumber()
-            while let old = try PostgreSQLItems.find(writing.connection, table, id) {
-                guard row.id == nil else { return .exists(old) }
-                // The table had text ids before, and this number is one of them.
-                id = try writing.record.nextNumber()
-            }
             let stamp = writing.record.nextStamp(write)
-            let inserted = try PostgreSQLItems.insert(
-                writing.connection, writing.record, row, id, stamp, versions)
-            try writing.log(id, .insert)
-            return .inserted(inserted)
+            while true {
+                let id = try row.id ?? writing.record.nextNumber()
+                if let inserted = try PostgreSQLItems.insert(
+                    writing.connection, writing.record, row, id, stamp, versions)
+                {
+                    try writing.log(id, .insert)
+                    return .inserted(inserted)
+                }
+                // Without an id of the client's, the table had text ids before, and this number is one of them.
+                guard row.id != nil else { continue }
+                guard let old = try PostgreSQLItems.find(writing.connection, table, id) else {
+                    throw PostgreSQLError.unexpectedAnswer
+                }
+                return .exists(old)
+            }
         }
         return insertion ?? .overtaken
     }
