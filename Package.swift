@@ -100,7 +100,9 @@ let package = Package(
             dependencies: [
                 "Backend", "TablesProtocol", "Storage", "PostgreSQL", crypto, cryptoExtras,
             ],
-            resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
+            resources: [
+                .embedInCode("PostgreSQL/Schema.sql"), .embedInCode("PostgreSQL/Indexes.sql"),
+            ], swiftSettings: settings),
         .target(
             name: "Proxy",
             dependencies: [

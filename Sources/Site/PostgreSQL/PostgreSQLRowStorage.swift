@@ -113,8 +113,8 @@ extension PostgreSQLRowStorage {
                     guard let table = try PostgreSQLTables.find(connection, query.table) else {
                         return RowList(count: query.counts ? 0 : nil)
                     }
-                    return try PostgreSQLList(query, table)
-                        .rows(connection, milliseconds: milliseconds)
+                    var list = PostgreSQLList(query, table)
+                    return try list.rows(connection, milliseconds: milliseconds)
                 }
             } catch let error as PostgreSQLError where error.isCancelledStatement {
                 // The server's time-out of a statement: the list would run into it again.

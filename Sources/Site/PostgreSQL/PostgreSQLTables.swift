@@ -6,7 +6,7 @@ import TablesProtocol
 enum PostgreSQLTables {
     private static let select = """
         SELECT key, name, soft_delete, id_kind, needs_sign_in, declared_columns, seen_columns,
-          last_stamp, last_number
+          last_stamp, last_number, indexes
         FROM tables WHERE folded = $1::text
         """
 
@@ -33,7 +33,8 @@ enum PostgreSQLTables {
                     idKind: IDKind(rawValue: try row.text(3)) ?? .string,
                     needsSignIn: try row.boolean(4), columns: TableRecord.columns(try row.text(5))),
                 seenColumns: TableRecord.columns(try row.text(6))),
-            lastStamp: try row.integer(7), lastNumber: try row.integer(8))
+            lastStamp: try row.integer(7), lastNumber: try row.integer(8),
+            indexes: TableIndex.list(try row.text(9)))
     }
 
     /// Makes a table; one that exists takes the options where they are declared.
@@ -79,6 +80,7 @@ enum PostgreSQLSchema {
     /// A step that was released never changes; a new one comes after it.
     private static let steps = [
         String(decoding: PackageResources.Schema_sql, as: UTF8.self), arrivals,
+        String(decoding: PackageResources.Indexes_sql, as: UTF8.self),
     ]
 
     /// One line for each item that came from another backend: the stamp that it had there, and version and
