@@ -87,6 +87,7 @@ let package = Package(
                 .embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql"),
                 .embedInCode("Schema/Schema3.sql"), .embedInCode("Schema/Schema4.sql"),
                 .embedInCode("Schema/Schema5.sql"), .embedInCode("Schema/Schema6.sql"),
+                .embedInCode("Schema/Schema7.sql"),
             ],
             swiftSettings: settings),
         .target(
@@ -100,9 +101,7 @@ let package = Package(
             dependencies: [
                 "Backend", "TablesProtocol", "Storage", "PostgreSQL", crypto, cryptoExtras,
             ],
-            resources: [
-                .embedInCode("PostgreSQL/Schema.sql"), .embedInCode("PostgreSQL/Indexes.sql"),
-            ], swiftSettings: settings),
+            resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Proxy",
             dependencies: [

@@ -3,7 +3,7 @@
 import { conflictField, valueOf } from "./conflict-field.js";
 import { choicesFor } from "./conflicts-state.js";
 import { readable } from "./diff.js";
-import { button, facts, fill, h, joined, note, onFirstClick } from "./dom.js";
+import { button, facts, h, joined, note, onFirstClick } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { oneLine, time } from "./formats.js";
 import { toast } from "./messages.js";
@@ -31,7 +31,7 @@ export function conflictCard(conflict, decide) {
   // Where a column does not differ any more, or a side has no row, no field has the text.
   const unshown = [...typed].filter(([name]) =>
     !choices.includes("edited") || !fields.some((one) => one.name === name));
-  const outcome = h("p", { class: "quiet-text outcome" });
+  const sentences = choices.map((choice) => h("span", {}, said.outcome[choice]));
 
   function keepTyped(name, now) {
     if (now) typed.set(name, now);
@@ -51,7 +51,7 @@ export function conflictCard(conflict, decide) {
   function preview(choice) {
     const side = choice === "edited" ? null : choice === "mine" ? "mine" : "server";
     for (const field of fields) field.preview(side);
-    fill(outcome, said.outcome[choice]);
+    choices.forEach((one, place) => sentences[place].classList.toggle("unsaid", one !== choice));
   }
   const endPreview = () => preview("edited");
 
@@ -67,7 +67,7 @@ export function conflictCard(conflict, decide) {
     h("h1", { id: "conflict-title", tabindex: "-1" }, headline(conflict)),
     note(joined(conflict.table, conflict.reason)),
     versions(fields, conflict),
-    choices.includes("edited") ? result(fields, conflict, outcome) : outcomes(conflict, choices),
+    choices.includes("edited") ? result(fields, conflict, sentences) : outcomes(conflict, choices),
     wasTyped && note(words.unsavedHere),
     unshown.map(([name, one]) => h("pre", { tabindex: "0", dir: "auto" }, `${name}: ${one.text}`)),
     fields.some((field) => field.hasChanged) && note(said.changedMeanwhile),
@@ -117,9 +117,11 @@ const columnsOf = (row) => Object.entries(row ?? {}).map(([name, value]) =>
  * The version to be saved, with the fields in which the sides differ.
  * @param {ConflictDetail} conflict
  */
-const result = (fields, conflict, outcome) =>
+const result = (fields, conflict, sentences) =>
   h("section", { class: "version result", "aria-labelledby": "version-result" },
-    h("div", {}, h("h2", { id: "version-result" }, said.resultTitle), outcome),
+    h("div", {},
+      h("h2", { id: "version-result" }, said.resultTitle),
+      h("p", { class: "quiet-text outcome" }, sentences)),
     fields.map((field) => field.result),
     sameFields(conflict));
 

@@ -70,6 +70,10 @@ package enum Limits {
     /// The least and the most milliseconds over which followers spread what they do.
     static let spreadMilliseconds = 1_000
     static let longestSpreadMilliseconds = 60_000
+    /// Effects, and tombstones, that are removed in one transaction because of their age.
+    package static let expiredAtOnce = 500
+    /// Milliseconds between two such transactions.
+    static let expiryPauseMilliseconds = 20
     /// Connections that read a file of SQLite.
     static let readers = 8
 }

@@ -24,6 +24,7 @@ public final class TablesBackend: Sendable {
     let currentAccess = Mutex<(any TokenVerifier)?>(nil)
     let failureReport = Mutex<FailureReport?>(nil)
     let outage: StorageOutage
+    let expired = Mutex(ExpiryMeter())
     let changeFeed: ChangeFeed
     /// Whether the storage was asked to tell its changes.
     let hearsChanges = Atomic<Bool>(false)

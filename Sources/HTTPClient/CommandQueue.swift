@@ -4,7 +4,6 @@ import Synchronization
 
 /// The commands of callers to the loop's thread, in order.
 final class CommandQueue: Sendable {
-    /// A command to the loop.
     enum Command: Sendable {
         case send(PendingCall)
         case cancel(id: UInt64)
@@ -78,7 +77,6 @@ final class CommandQueue: Sendable {
 struct PendingCall: Sendable {
     /// Unique for each call of the transport.
     var id: UInt64
-    /// The request.
     var plan: RequestPlan
     /// The body to send, if it is not in the plan.
     var upload: ByteStream?

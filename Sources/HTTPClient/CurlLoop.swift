@@ -13,9 +13,7 @@ final class CurlLoop {
     private let configuration: ClientConfiguration
     /// The transfers in the multi handle. This reference keeps a transfer alive while libcurl points to it.
     private var transfers: [UInt64: Transfer] = [:]
-    /// The order of the requests.
     private var queue: RequestQueue
-    /// The calls that wait.
     private var calls: [UInt64: PendingCall] = [:]
     /// The ids of transfers that have paused since ``freePausedSlots()``.
     private var paused: [UInt64] = []
@@ -47,7 +45,6 @@ final class CurlLoop {
         return true
     }
 
-    /// Runs on the thread from its start to its end.
     static func runThread(_ start: LoopStart) {
         // The main thread handles signals; here a broken pipe is an error code. Both calls use one struct.
         var signals = sigset_t()
@@ -139,7 +136,6 @@ final class CurlLoop {
         }
     }
 
-    /// Gives a transfer to libcurl.
     private func add(_ transfer: Transfer) {
         let code = unsafe curl_multi_add_handle(multi.pointer, transfer.easy)
         guard code == CURLM_OK else {

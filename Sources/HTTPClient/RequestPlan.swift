@@ -3,7 +3,6 @@ import HTTPTypes
 
 /// A request in libcurl's terms, decided without libcurl.
 struct RequestPlan: Equatable {
-    /// The body to send.
     enum Body: Equatable {
         /// Nothing, and no `Content-Length`.
         case none

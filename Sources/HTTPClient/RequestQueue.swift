@@ -26,7 +26,6 @@ struct RequestQueue {
         self.pausedLimit = max(1, pausedLimit)
     }
 
-    /// Adds an entry at the end.
     mutating func enqueue(_ entry: Entry) {
         waiting.append(entry)
     }

@@ -155,7 +155,6 @@ struct TransferEnd {
     var message: String
     /// Whether the request was sent.
     var gate: SendGate
-    /// The response so far.
     var collector: ResponseCollector
     /// Whether libcurl decoded the body.
     var decoded: Bool
@@ -228,7 +227,6 @@ extension SendGate {
 /// 9110, 9.2.1) is admitted once, and its retry is blocked before its first byte. `PUT` and `DELETE` count
 /// as unsafe: with `If-Match`, the answer to the second one would be a refusal.
 struct SendGate: Equatable {
-    /// What was sent.
     enum State: Equatable {
         /// No connection was ready yet: not a byte was sent.
         case unsent

@@ -13,7 +13,6 @@ import HTTPMessage
     private let upload: ByteStream?
     /// Receives the body as it arrives; nil if the caller gets the whole response.
     let stream: ByteStream?
-    /// Whether the caller was answered.
     private var isAnswered = false
     /// Owned; freed by ``close()``.
     let easy: UnsafeMutableRawPointer
@@ -32,7 +31,6 @@ import HTTPMessage
         case any
         /// None: input waited on the kept one that libcurl chose, so the transfer was ended.
         case refused
-        /// A new one.
         case fresh
     }
     private let connections: KeptConnections

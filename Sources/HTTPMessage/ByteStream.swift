@@ -36,7 +36,6 @@ public final class ByteStream: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Makes an empty stream.
     public init(capacityBytes: Int = 1 << 20) {
         self.capacityBytes = capacityBytes
     }
@@ -58,7 +57,6 @@ public final class ByteStream: Sendable {
         return accepted
     }
 
-    /// Ends the body.
     public func finish() {
         let readable = state.withLock { state in
             state.isFinished = true

@@ -28,7 +28,6 @@ extension RequestHandler {
     /// The answer of ``RefusalReason/bodyTooLarge``.
     public func tooLarge(_ request: Request) -> Response? { nil }
 
-    /// Nothing.
     public func ended(status: HTTPResponse.Status?, took time: Duration) {}
 }
 
@@ -51,7 +50,6 @@ public enum Admission: Sendable {
 
 /// How a request is answered.
 public enum Answer: Sendable {
-    /// The response.
     case now(Response)
     /// The closure is called and the connection is suspended until the reply is called, once, from any
     /// thread. No thread waits meanwhile.
@@ -152,24 +150,20 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         /// Bytes of the request left this machine; the backend may have acted on it.
         case maybeSent
     }
-    /// What failed.
     public enum Cause: String, Sendable, Hashable {
         case resolve, connect, tls, timeout, reset, tornBody, tooLarge, redirect, cancelled, invalid
     }
     /// How far the request got.
     public var reach: Reach
-    /// What failed.
     public var cause: Cause
     /// One sentence for a person, for example `Could not resolve host: nowhere.invalid`.
     public var message: String
 
-    /// Makes an error.
     public init(reach: Reach, cause: Cause, message: String) {
         self.reach = reach
         self.cause = cause
         self.message = message
     }
 
-    /// The sentence for a person.
     public var description: String { message }
 }

@@ -5,7 +5,6 @@ public struct MediaType: Sendable, Hashable {
     /// The values of its parameters `charset`, in lower case, as they stand in the field.
     public let charsets: [String]
 
-    /// Reads a field.
     public init(_ field: String) {
         let parts = field.lowercased().split(separator: ";", omittingEmptySubsequences: false)
         name = String(parts[0].withoutBlanks)

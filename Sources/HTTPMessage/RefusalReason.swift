@@ -37,10 +37,8 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     case bodiesTooMany
     /// libmicrohttpd could not read the request and answered it by itself (400, 413, 414, 431).
     case unreadable
-    /// The server is stopping.
     case stopping
 
-    /// The status of the answer.
     public var status: HTTPResponse.Status {
         switch self {
         case .repeatedField, .lengthAndEncoding, .transferEncoding, .contentLength, .fieldName,

@@ -13,7 +13,6 @@ public struct Request: Sendable {
     /// The connection that the request came in on; ``Connection/outgoing`` for a request to the backend.
     public var connection: Connection
 
-    /// Makes a request from its parts.
     public init(
         head: HTTPRequest, body: [UInt8] = [], connection: Connection = .outgoing
     ) {
@@ -49,7 +48,6 @@ public struct Connection: Sendable, Hashable {
     /// worker at once, so a resource of a worker, such as a reader, needs no lock.
     public var worker: Int
 
-    /// Makes a description of a connection.
     public init(
         localAddress: String, localPort: UInt16, peerAddress: String = "", worker: Int
     ) {
@@ -67,11 +65,9 @@ public struct Connection: Sendable, Hashable {
     public static let outgoing = Connection(localAddress: "", localPort: 0, worker: 0)
 }
 
-/// An HTTP response as a value.
 public struct Response: Sendable {
     /// Status and header fields. `Content-Length` is added by the server, not by handlers.
     public var head: HTTPResponse
-    /// The body.
     public var body: Body
 
     /// A response body: complete bytes (sent with `Content-Length`) or a stream, sent in chunks or

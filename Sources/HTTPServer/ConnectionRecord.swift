@@ -78,7 +78,6 @@ final class ConnectionRecord: Sendable {
         }
     }
 
-    /// Records that a request has arrived whole.
     func requestArrived() { readingSince.store(0, ordering: .relaxed) }
 
     /// Records that the last request is answered and the next may come.

@@ -246,7 +246,6 @@ final class Exchange {
     /// Whether the answer is to a change, for which a stop waits.
     var isChange: Bool { pause?.isChange ?? false }
 
-    /// Records that the handler replies later.
     func paused(_ pause: ReplyPause) {
         self.pause = pause
         phase = .paused(pause)
@@ -259,7 +258,6 @@ final class Exchange {
         phase = .streaming(upload)
     }
 
-    /// Records that libmicrohttpd has a response.
     func answered(_ response: Response) {
         phase = .answered
         releaseBody()

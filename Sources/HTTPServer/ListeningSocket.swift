@@ -198,7 +198,6 @@ struct SocketAddress: Sendable {
         self.byteCount = byteCount
     }
 
-    /// The local end of a socket.
     init?(localEndOf descriptor: CInt) {
         unsafe self.init { pointer, byteCount in
             unsafe getsockname(descriptor, pointer, &byteCount)

@@ -20,7 +20,6 @@ final class ReplyPause: Interruptible {
     }
     /// What a stop of the server does while the reply is outstanding.
     private enum StopAction {
-        /// It answers with this response.
         case answerWith(Response)
         /// It waits: a change is in progress, and ``Suspensions`` counts it.
         case wait

@@ -198,11 +198,9 @@ enum HostSyntax {
 ///
 /// Addresses are numbers here: they are compared, and nothing is read from them.
 struct HeadLayout {
-    /// A text of the head.
     struct Text: Hashable {
         let address: UInt
         let byteCount: Int
-        /// The address behind its last byte.
         var end: UInt { address &+ UInt(bitPattern: byteCount) }
     }
 

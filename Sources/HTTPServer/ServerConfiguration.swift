@@ -1,8 +1,6 @@
 import Glibc
 
-/// The configuration of a server.
 public struct ServerConfiguration: Sendable {
-    /// The addresses to listen on.
     public var addresses: [ListenAddress]
     /// Paths of Unix sockets to listen on, each for its owner alone (0600). A socket that a crashed server
     /// left there is replaced; one that accepts connections is not.
@@ -14,10 +12,8 @@ public struct ServerConfiguration: Sendable {
     public var workers: Int
     /// What clients are shown, over TLS; nil for connections in the clear.
     public var certificate: ServerCertificate?
-    /// The limits.
     public var limits: Limits
 
-    /// Makes a configuration.
     public init(
         addresses: [ListenAddress], unixSockets: [String] = [], openSockets: [CInt] = [],
         workers: Int = ServerConfiguration.cores, certificate: ServerCertificate? = nil,
@@ -32,7 +28,6 @@ public struct ServerConfiguration: Sendable {
     }
 }
 
-/// A certificate with its key.
 public struct ServerCertificate: Sendable, Hashable {
     /// The certificate and those above it, as PEM.
     public let chain: String
@@ -97,9 +92,7 @@ public enum StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case addressInUse(String)
     /// This user may not listen there.
     case permissionDenied(String)
-    /// This machine has no such address.
     case addressNotAvailable(String)
-    /// The text is not an address with a port.
     case invalidAddress(String)
     /// No Unix socket can be made at the path: it is too long, or something else is there.
     case invalidPath(String)

@@ -48,7 +48,6 @@ final class InFlightCounter: Sendable {
 
     deinit { wakeup.close() }
 
-    /// The count now.
     var current: Int { count.load(ordering: .sequentiallyConsistent) }
 
     func increment() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
@@ -114,18 +113,6 @@ public struct EndedRequest: Sendable {
     public var duration: Duration
     /// Whether the answer was sent to its end.
     public var isWhole: Bool
-
-    /// Makes one from its parts.
-    public init(
-        head: HTTPRequest?, status: HTTPResponse.Status?, bodyBytes: Int, duration: Duration,
-        isWhole: Bool
-    ) {
-        self.head = head
-        self.status = status
-        self.bodyBytes = bodyBytes
-        self.duration = duration
-        self.isWhole = isWhole
-    }
 }
 
 /// Collects an ``EndedRequest`` while the request is answered.
@@ -137,7 +124,6 @@ struct RequestRecord {
     private var status: HTTPResponse.Status?
     private var bodyBytes = 0
 
-    /// Records an answer.
     mutating func answered(_ status: HTTPResponse.Status, bodyBytes: Int) {
         (self.status, self.bodyBytes) = (status, bodyBytes)
     }

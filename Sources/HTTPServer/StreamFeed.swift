@@ -113,7 +113,6 @@ extension Response {
 /// A request's body that goes to its handler as it arrives. Not Sendable: only the connection's thread uses
 /// it.
 final class Upload {
-    /// Where the body goes.
     let stream: ByteStream
     /// The wait for the handler's reply.
     let pause: ReplyPause

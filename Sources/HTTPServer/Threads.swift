@@ -1,3 +1,4 @@
+private import CMicroHTTPD
 import Glibc
 import Synchronization
 
@@ -66,4 +67,90 @@ final class Workers: Sendable {
 
     /// Whether the calling thread has a number; such a thread must not block.
     var isCurrent: Bool { unsafe pthread_getspecific(key) != nil }
+}
+
+/// An epoll set: descriptors with a token each.
+///
+/// `unsafe`: epoll gets a struct or an array that lives until the call returns, and the array's true length.
+/// It copies the struct. Of `data` only `u64` is written and read.
+struct EventSet: Sendable {
+    /// The event that makes a descriptor ready.
+    enum Interest {
+        /// Input; reported while there is some.
+        case input
+        /// The peer closed its side; reported once.
+        case hangUp
+        /// Never.
+        case none
+    }
+    private let descriptor: CInt
+
+    /// Makes an empty set, owned until ``close()``; nil when the system has no descriptor left.
+    init?() {
+        descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+        if descriptor < 0 { return nil }
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+
+    func add(_ member: CInt, _ interest: Interest, token: UInt64) {
+        control(EPOLL_CTL_ADD, member, interest, token)
+    }
+
+    func change(_ member: CInt, _ interest: Interest, token: UInt64) {
+        control(EPOLL_CTL_MOD, member, interest, token)
+    }
+
+    func remove(_ member: CInt) { control(EPOLL_CTL_DEL, member, .none, 0) }
+
+    /// Waits for members that are ready; no time-out when `milliseconds` is negative.
+    @available(*, noasync)
+    func wait(milliseconds: Int) -> [UInt64] {
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Limits.eventsAtOnce)
+        let count = unsafe epoll_wait(
+            descriptor, &events, CInt(events.count), CInt(milliseconds))
+        return unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }
+    }
+
+    private func control(
+        _ operation: CInt, _ member: CInt, _ interest: Interest, _ token: UInt64
+    ) {
+        let events =
+            switch interest {
+            case .input: EPOLLIN.rawValue
+            case .hangUp: EPOLLRDHUP.rawValue | EPOLLET.rawValue
+            case .none: UInt32(0)
+            }
+        var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
+        _ = unsafe epoll_ctl(descriptor, operation, member, &event)
+    }
+}
+
+/// An eventfd that wakes a waiting thread: signalled from any thread, waited for by one.
+///
+/// `unsafe`: both calls write to one struct, which lives until they return.
+struct Wakeup: Sendable {
+    let descriptor: CInt
+
+    /// Makes one without a signal, owned until ``close()``; nil when the system has no descriptor left.
+    init?() {
+        descriptor = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
+        if descriptor < 0 { return nil }
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+
+    func signal() { _ = eventfd_write(descriptor, 1) }
+
+    func clear() {
+        var count: eventfd_t = 0
+        _ = unsafe eventfd_read(descriptor, &count)
+    }
+
+    /// Waits for a signal, at most `milliseconds`.
+    @available(*, noasync)
+    func wait(milliseconds: Int) {
+        var member = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&member, 1, CInt(milliseconds))
+    }
 }

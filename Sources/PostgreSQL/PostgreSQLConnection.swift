@@ -7,7 +7,6 @@ import Glibc
 @safe public final class PostgreSQLConnection {
     /// Owned; freed by `deinit`.
     private let handle: OpaquePointer
-    private let lockMilliseconds: Int
     /// The names of the prepared statements, by their SQL.
     private var prepared: [String: String] = [:]
     /// Whether an answer is missing, so that nothing can be asked any more.
@@ -31,7 +30,6 @@ import Glibc
     ///   - lockMilliseconds: how long a statement may wait for a lock.
     init(_ url: String, schema: String, lockMilliseconds: Int) throws(PostgreSQLError) {
         try Self.check(url)
-        self.lockMilliseconds = lockMilliseconds
         unsafe handle = try Self.connect(url)
         // A send then never waits for a server that takes nothing: `awaitResult` sends the rest, with a
         // time-out.
@@ -136,24 +134,6 @@ import Glibc
 
     /// Ends what ``liftTimeouts()`` began. The server ends its part with the transaction.
     func restoreTimeouts() { answerMilliseconds = Self.usualAnswerMilliseconds }
-
-    /// Runs a statement that PostgreSQL takes in no transaction of others, such as `CREATE INDEX CONCURRENTLY`.
-    /// It may take, and wait for locks, as long as it needs.
-    @available(*, noasync)
-    public func runAlone(_ sql: String) throws(PostgreSQLError) {
-        try run(script: "SET statement_timeout = 0; SET lock_timeout = 0")
-        answerMilliseconds = Limits.longAnswerMilliseconds
-        defer {
-            restoreTimeouts()
-            // A connection that is lost has no settings.
-            try? run(
-                script: """
-                    SET statement_timeout = \(Limits.statementMilliseconds); \
-                    SET lock_timeout = \(lockMilliseconds)
-                    """)
-        }
-        try run(script: sql)
-    }
 
     /// Looks whether a URL can be read, without connecting.
     public static func check(_ url: String) throws(PostgreSQLError) {

@@ -4,7 +4,6 @@ package import Logging
 package import Proxy
 package import ServiceLifecycle
 
-/// A backend that listens.
 package actor RunningBackend {
     /// Where it listens, as in a URL.
     package nonisolated let address: String
@@ -127,6 +126,22 @@ package actor RunningBackend {
         await server.stop()
     }
 
-    /// Stops it at the end.
+    /// Removes what is no longer kept, at the start and then once in so many seconds.
+    package nonisolated func expiring(everySeconds seconds: Int) -> any Service {
+        LoopService { [backend, log] in
+            while !Task.isCancelled {
+                do {
+                    try await backend.removeExpired()
+                } catch is CancellationError {
+                    return
+                } catch {
+                    log.warning(
+                        "old effects and tombstones stay", metadata: ["problem": "\(error)"])
+                }
+                try? await Task.sleep(for: .seconds(seconds))
+            }
+        }
+    }
+
     package nonisolated var service: any Service { ShutdownService { await self.stop() } }
 }

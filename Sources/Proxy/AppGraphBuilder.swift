@@ -5,7 +5,6 @@ import TablesProtocol
 
 /// Builds an ``AppGraph``: stores, engines, guard, routes.
 package struct AppGraphBuilder {
-    /// The transports to the backend.
     package struct Transports: Sendable {
         let syncing: any HTTPTransport
         let passing: any HTTPTransport
@@ -40,7 +39,6 @@ package struct AppGraphBuilder {
     /// What the operator API says of the process.
     package var processReport = ProcessReport.none
 
-    /// Makes a builder.
     package init(_ configuration: ProxyConfiguration, log: Logger) {
         self.configuration = configuration
         self.log = log

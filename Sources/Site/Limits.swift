@@ -1,5 +1,5 @@
 /// Every limit of this module, with its unit.
-package enum Limits {
+enum Limits {
     /// The longest token of a user, in bytes.
     static let tokenBytes = 16 << 10
     /// The longest id of a user, the name of its provider included, in bytes.
@@ -21,8 +21,6 @@ package enum Limits {
     /// How long a list may take on a thread that other calls wait for, in milliseconds. A longer one begins
     /// anew in the lane of long calls.
     static let briefListMilliseconds = 250
-    /// The indexes of one table that an operator may have built. Each makes its writes slower.
-    package static let indexesOfTable = 4
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.
     static let copiedRows = 500
 }

@@ -48,7 +48,6 @@ package struct Connection: StatementRunner {
         return statement.steps
     }
 
-    /// The row id of what was inserted last.
     package var insertedRowID: Int64 { database.lastInsertedRowID }
 
     /// How many rows the last statement changed, without those that triggers changed.

@@ -226,7 +226,6 @@ package struct WriterEntry<Unit>: Sendable {
 struct WaitingEntries<Unit> {
     typealias Entry = WriterEntry<Unit>
 
-    /// The result of the arrival of an entry.
     enum Arrival {
         case refused, joined
         /// The first one, which starts the committer.

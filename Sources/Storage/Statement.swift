@@ -140,7 +140,6 @@ package struct StatementRow {
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// A column as SQLite stores it.
     package func value(_ column: Int) -> StoredValue {
         switch unsafe sqlite3_column_type(statement.sqliteStatement, CInt(column)) {
         case SQLITE_NULL: .null
@@ -202,7 +201,6 @@ extension StoredValue: StatementValue {
     package init(_ row: StatementRow, _ column: Int) { self = row.value(column) }
 }
 
-/// A value as SQLite stores it.
 package enum StoredValue: Sendable, Hashable {
     case null
     case integer(Int64)

@@ -2,9 +2,7 @@ import GRDB
 
 /// Why SQLite, or the disk below it, could not do something.
 package enum StorageError: Error, Sendable {
-    /// The file cannot be opened.
     case cannotOpen
-    /// The file cannot be made.
     case cannotMake(path: String)
     /// SQLite does not write the file as it has to, with a log and full synchronisation.
     case noFullSynchronisation(path: String)
@@ -16,7 +14,6 @@ package enum StorageError: Error, Sendable {
     case newerVersion
     /// There never was such a version of the file.
     case unknownVersion(Int)
-    /// The disk is full.
     case full
     /// The file has all the pages that its budget allows.
     case overBudget
@@ -76,7 +73,6 @@ package enum StorageError: Error, Sendable {
     }
 }
 
-/// The SQLite library in use.
 package enum SQLiteLibrary {
     /// Its version, such as `3.40.1`.
     package static let version: String = {

@@ -236,7 +236,6 @@ package protocol WriterOwner<Unit>: Sendable {
     /// A state of a unit's memory, to which it can return.
     associatedtype Mark
 
-    /// The unit of a transaction that begins.
     func begin(on connection: Connection) -> Unit
     /// More entries join the transaction: nothing of them may look older than its request.
     func refresh(_ unit: inout Unit)
@@ -248,7 +247,6 @@ package protocol WriterOwner<Unit>: Sendable {
     func rollBack(_ unit: Unit, to mark: Mark)
     /// Writes what was kept in memory: the last that is done before the commit.
     func finish(_ unit: Unit) throws
-    /// Tells what was committed.
     func didCommit(_ unit: Unit)
     /// Removes rows that can be copied again, then old history, from a file that has used up its budget;
     /// false if there are none.

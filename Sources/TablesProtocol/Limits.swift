@@ -40,9 +40,6 @@ extension Limits {
     public static let orderTerms = 32
     /// The most columns of one index, without the id.
     static let indexColumns = 4
-    /// The characters of a text that a key of an index in PostgreSQL has, as the functions in Site/Indexes.sql:
-    /// with ``indexColumns`` such keys and an id a row has at most 2,700 bytes, or a write would be refused.
-    static let indexedCharacters = 80
     /// The longest text that a function in a query makes, in UTF-8 bytes. A longer one is null, unless an
     /// argument was longer.
     public static let computedTextBytes = 256 << 10

@@ -10,6 +10,10 @@ enum Limits {
     static let clientRequestsPerSecond = 1_000_000
     /// The most requests at once that may be set for one client.
     static let clientRequestsAtOnce = 100_000
+    /// For how many hours effects and tombstones may be said to be kept, unless for ever: a day to ten years.
+    static let keptHours: ClosedRange<Int64> = 24...87_600
+    /// The time between two rounds in which a node removes what is no longer kept, in seconds.
+    static let expirySeconds = 3600
     /// The pause before a node that starts asks its database again, in seconds.
     static let databasePauseSeconds = 1
     /// The least time between two reports that it waits for its database, in seconds.

@@ -16,7 +16,6 @@ struct Composition {
     /// What the operator API says of the process.
     var report = ProcessReport.none
 
-    /// Makes a composition.
     init(_ configuration: ServeConfiguration, log: Logger) {
         self.configuration = configuration
         self.log = log
@@ -185,7 +184,6 @@ struct RunningProxy: Sendable {
     let folder: DataFolder
     let lock: FolderLock
     let server: Server
-    /// The socket for the commands.
     let socket: SocketPath
     let transports: [CurlTransport]
 

@@ -419,3 +419,24 @@ def test_after_a_key_the_heading_of_the_next_conflict_has_the_focus(clashing, da
         page.page.keyboard.press(key)
         expect(page.page.locator(".position")).to_have_text(place)
         expect(page.page.locator("#conflict-title")).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [320, 720, 1440])
+def test_a_choice_does_not_move_from_under_the_pointer(clashing, dashboard, width):
+    _, proxy = three(clashing)
+    page = dashboard(proxy, viewport={"width": width, "height": 480})
+    page.open("conflicts")
+    choices = page.page.locator(".conflict .actions button")
+    choices.last.scroll_into_view_if_needed()
+    before = [choice.bounding_box() for choice in choices.all()]
+    assert len(before) == 4
+    for choice in choices.all():
+        choice.hover()
+        page.page.mouse.down()
+        assert [one.bounding_box() for one in choices.all()] == before
+        page.page.mouse.move(1, 1)
+        page.page.mouse.up()
+    # The second side names what it saves, and no other choice does.
+    choices.nth(1).hover()
+    expect(page.page.locator(".outcome > :not(.unsaid)")).to_have_count(1)
+    expect(page.page.locator(".outcome > :not(.unsaid)")).to_contain_text("gives up your change")

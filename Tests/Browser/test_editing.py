@@ -2,6 +2,7 @@
 
 import re
 import signal
+from pathlib import Path
 
 import pytest
 from programs import sign_in, wait_until
@@ -52,6 +53,15 @@ def choose(page, label):
     note(page).get_by_role("button", name=label, exact=True).click()
 
 
+def has_stopped(pid):
+    """Whether each thread of the process has stopped."""
+    try:
+        threads = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except FileNotFoundError:  # A thread ended meanwhile.
+        return False
+    return {thread.rsplit(")", 1)[1].split()[0] for thread in threads} == {"T"}
+
+
 def test_a_text_that_could_not_be_saved_stays_in_its_field(opened):
     backend, proxy, page = opened("alpha", "bravo")
     field = edit(page, "alpha")
@@ -76,14 +86,17 @@ def test_a_save_that_takes_long_is_said_and_ends_by_itself(opened):
     _, proxy, page = opened("alpha")
     field = edit(page, "alpha")
     field.fill("alpha later")
-    proxy.program.process.send_signal(signal.SIGSTOP)
+    process = proxy.program.process
+    process.send_signal(signal.SIGSTOP)
     try:
+        # On busy cores a thread still answers for a while after the signal was sent.
+        wait_until(lambda: has_stopped(process.pid), what="the stop of the proxy")
         field.press("Enter")
         expect(note(page)).to_have_text("Saving…")
         expect(field).to_have_value("alpha later")
         field.press_sequentially(" and more")
     finally:
-        proxy.program.process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGCONT)
     expect(note(page)).to_be_hidden()
     wait_until(lambda: rows(proxy) == row("a", "alpha later"))
     expect(field).to_have_value("alpha later and more")

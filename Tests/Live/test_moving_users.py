@@ -1,6 +1,7 @@
 """Users move in: their rows get them as owners, and their queues drain at a backend that issues other tokens."""
 
 import json
+import signal
 
 from moving import columns, moved, rows, run, run_site
 from programs import Tables, wait_until
@@ -48,34 +49,48 @@ def pulled(proxy, identity):
     assert run["state"] == "complete", run
 
 
+def state_of(proxy, identity, id):
+    found = proxy.operator("GET", f"/operations?identity={identity}")["items"]
+    return next(one["state"] for one in found if one["itemId"] == id)
+
+
 def warned(proxy, identity):
     return [one for one in proxy.status()["warnings"] if f"{identity} (" in one]
 
 
 def moved_with_a_queue(start, tmp_path):
-    """A proxy of a user whose two changes the old backend never got, the user's store, and the new backend."""
+    """A proxy of a user whose changes the old backend never got, the user's store, and the new backend."""
     old = site(start, tmp_path, "old", OLD)
     proxy = start.proxy(old.url, "--sync", "manual")
     ana = client(proxy, OLD, "sid:0123")
-    written(client(old, OLD, "sid:0123"), "POST", "", {"id": "synced", "text": "one"})
+    for id, text in {"synced": "one", "dropped": "gone"}.items():
+        written(client(old, OLD, "sid:0123"), "POST", "", {"id": id, "text": text})
     assert ana.request("GET", "/tables/todos").status_code == 200
     (store,) = identities(proxy)
     pulled(proxy, store)
-    old.stop()
+    # The old backend ends while it has the request of the deletion, so that its outcome stays unknown.
+    old.program.process.send_signal(signal.SIGSTOP)
+    assert ana.request("DELETE", "/tables/todos/dropped").status_code == 204
     written(ana, "POST", "", {"id": "queued", "text": "two"})
     written(ana, "PATCH", "/synced", {"text": "one b"})
+    proxy.operator("POST", f"/sync?identity={store}", json={}, expect=202)
+    wait_until(lambda: state_of(proxy, store, "dropped") == "sending", what="the request")
+    old.program.kill()
+    wait_until(lambda: state_of(proxy, store, "dropped") == "unknown", what="the end of the request")
     file = tmp_path / "ana.jsonl"
     assert proxy.command("export", "--identity", store, "--output", file).returncode == 0
     proxy.stop()
     done = moved("import", file, "--data", tmp_path / "new", "--owner", "aad:ana", "--owner-was", "sid:0123",
-                 "--owned-table", "todos")
-    assert (done["tables"][0]["added"], done["otherOwners"]) == (1, [])
+                 "--owned-table", "todos", "--in-use")
+    assert (done["tables"][0]["added"], done["otherOwners"]) == (2, [])
     new = site(start, tmp_path, "new", NEW)
     proxy.backend_url = new.url
     return proxy, store, new
 
 
+# The versions and the owners are others than those that the changes started from. No writer changed them.
 EXPECTED = {
+    "dropped": {"id": "dropped", "text": "gone", "userId": "aad:ana", "deleted": True},
     "queued": {"id": "queued", "text": "two", "userId": "aad:ana", "deleted": False},
     "synced": {"id": "synced", "text": "one b", "userId": "aad:ana", "deleted": False},
 }
@@ -87,7 +102,7 @@ def test_a_users_queue_drains_at_a_backend_with_another_issuer(start, tmp_path):
     assert f"--rebind --identity {store}=USER" in warned(proxy, store)[0]
     wait_until(lambda: any(store in line and "changes wait" in line for line in proxy.program.lines), what="the warning")
     proxy.stop()
-    assert f"{store}: 2 changes wait" in proxy.command("doctor").stdout
+    assert f"{store}: 3 changes wait" in proxy.command("doctor").stdout
     without = run("serve", "--backend", new.url, "--data", proxy.folder, "--identity", f"{store}=aad:ana", expect=2)
     assert "--identity belongs to --rebind" in without.stderr
     proxy.start("--rebind", "--identity", f"{store}=aad:ana")
@@ -99,9 +114,9 @@ def test_a_users_queue_drains_at_a_backend_with_another_issuer(start, tmp_path):
     bob = client(proxy, NEW, "aad:bob")
     assert bob.request("GET", "/tables/todos").json() == []
     ana = client(proxy, NEW, "aad:ana")
-    for id, row in EXPECTED.items():
+    for id in ("queued", "synced"):
         answer = ana.request("GET", f"/tables/todos/{id}")
-        assert (answer.status_code, answer.json()["text"]) == (200, row["text"])
+        assert (answer.status_code, answer.json()["text"]) == (200, EXPECTED[id]["text"])
     assert len(identities(proxy)) == 2
     assert warned(proxy, store) == []
     synced(proxy, store)
@@ -116,11 +131,11 @@ def test_a_user_who_has_signed_in_already_gets_the_store_too(start, tmp_path):
     proxy, store, new = moved_with_a_queue(start, tmp_path)
     proxy.start("--rebind")
     ana = client(proxy, NEW, "aad:ana")
-    assert [row["id"] for row in ana.request("GET", "/tables/todos").json()] == ["synced"]
+    assert {row["id"] for row in ana.request("GET", "/tables/todos").json()} == {"synced", "dropped"}
     (second,) = set(identities(proxy)) - {store}
     pulled(proxy, second)
     written(ana, "POST", "", {"id": "meanwhile", "text": "three"})
-    assert identities(proxy) == {store: 2, second: 1}
+    assert identities(proxy) == {store: 3, second: 1}
     proxy.stop()
     word = ["--rebind", "--identity", f"{store}={second}"]
     # What was not sent is not put aside.

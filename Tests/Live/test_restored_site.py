@@ -1,8 +1,14 @@
 """A site whose database was restored from an older dump: what proxies still have is taken in again."""
 
+import datetime
+import json
 import subprocess
 
 from programs import SITE, wait_until
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat()
 
 
 def dump_and_restore(postgresql):
@@ -28,6 +34,7 @@ def test_what_proxies_have_is_taken_in_after_a_restore(start, postgresql, tmp_pa
     one.delete("gone-before")
     for proxy in (one, two):
         assert proxy.sync()["state"] == "complete"
+    dumped = now()
     restore = dump_and_restore(postgresql)
 
     for number in range(3):
@@ -61,7 +68,7 @@ def test_what_proxies_have_is_taken_in_after_a_restore(start, postgresql, tmp_pa
         files.append(tmp_path / name)
         exported = proxy.command("export", "--output", files[-1])
         assert exported.returncode == 0, exported
-    arguments = [SITE, "import", *files, "--database", postgresql.url, "--in-use"]
+    arguments = [SITE, "import", *files, "--database", postgresql.url, "--restored-to", dumped]
     for more in (["--dry-run"], []):
         done = subprocess.run([*arguments, *more], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done
@@ -72,6 +79,50 @@ def test_what_proxies_have_is_taken_in_after_a_restore(start, postgresql, tmp_pa
     done = two.command("pull", "todoitem", "--reconcile")
     assert done.returncode == 0, done
     assert shown(two.list()) == lost
+
+
+def test_a_row_that_was_changed_on_both_sides_stays_and_is_named(start, postgresql, tmp_path):
+    node = start.node("--database", postgresql.url)
+    proxy = start.proxy(node.url, "--sync", "manual")
+    for id in ("lost", "both", "gone", "here", "untouched"):
+        proxy.insert({"id": id, "text": "as dumped", "rank": 1})
+    assert proxy.sync()["state"] == "complete"
+    dumped = now()
+    restore = dump_and_restore(postgresql)
+    for id in ("lost", "both", "gone"):
+        proxy.update(id, {"text": "after the dump"})
+    assert proxy.sync()["state"] == "complete"
+    node.stop()
+    restore()
+    node.start()
+    for id in ("both", "here"):
+        node.update(id, {"text": "after the restore"})
+    node.delete("gone")
+
+    file = tmp_path / "export.jsonl"
+    assert proxy.command("export", "--output", file).returncode == 0
+
+    def imported(*arguments):
+        return subprocess.run(
+            [SITE, "import", file, "--database", postgresql.url, "--restored-to", dumped, *arguments],
+            capture_output=True, text=True, timeout=60)
+
+    for tried in ("--dry-run", "--json"):
+        done = imported("--json", *{tried} - {"--json"})
+        assert done.returncode == 4, done
+        report = json.loads(done.stdout)
+        assert [(row["id"], row["outcome"]) for row in report["rows"]] == [
+            ("both", "changedHere"), ("gone", "changedHere")], report
+        [counts] = report["tables"]
+        assert [counts[name] for name in ("replaced", "same", "older")] == [1, 1, 1], counts
+    repeated = imported()
+    assert "todoitem both was changed here too, from an older row" in repeated.stdout, repeated
+    refused = imported("--restored-to", "yesterday")
+    assert refused.returncode == 2 and "'yesterday' is no time" in refused.stderr, refused
+    assert proxy.sync()["state"] == "complete"
+    wanted = [("both", "after the restore", 1), ("here", "after the restore", 1),
+              ("lost", "after the dump", 1), ("untouched", "as dumped", 1)]
+    assert shown(node.list()) == shown(proxy.list()) == wanted
 
 
 def test_older_rows_are_taken_if_told(start, postgresql):

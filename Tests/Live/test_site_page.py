@@ -82,39 +82,3 @@ def test_a_balancer_takes_its_file(tmp_path, number):
     file.write_text(text.replace("/etc/haproxy/site.pem", f"{tmp_path}/site.pem"))
     done = subprocess.run(["haproxy", "-c", "-f", file], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done
-
-
-def test_an_index_is_built_while_a_node_serves_and_is_dropped(start, postgresql):
-    node = start.node("--database", postgresql.url)
-    for number in range(4):
-        node.insert({"id": str(number), "complete": number == 3, "price": number})
-    [commands] = blocks("Lists that are slow")
-    names = "SELECT string_agg(indexname, ' ') FROM pg_indexes WHERE indexname ~ '^items_(index|oddities)'"
-    environment = {**os.environ, "UNDERSTUDY_DATABASE": postgresql.url, "PATH": f"{SITE.parent}:/usr/bin:/bin"}
-
-    def run(command):
-        return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, env=environment)
-
-    def listed():
-        path = "/tables/todoitem?$filter=complete eq false&$orderby=price desc"
-        return [row["id"] for row in node.request("GET", path).json()]
-
-    add, show, drop = commands.splitlines()
-    built = "1  todoitem  (complete, price desc)"
-    assert run(add).stdout == f"{built} is built.\n"
-    assert postgresql.sql(names) == "items_index_1 items_oddities_1"
-    assert run(show).stdout == f"{built}\n" and listed() == ["2", "1", "0"]
-    assert json.loads(run(f"{show} list --json").stdout) == {
-        "items": [{"table": "todoitem", "id": 1, "columns": ["complete", "price desc"]}]}
-    assert run(drop).stdout == "Index 1 of todoitem is dropped.\n"
-    assert postgresql.sql(names) == "" and listed() == ["2", "1", "0"]
-    assert run(show).stdout == "No table has an index of its own.\n"
-    for command, code, sentence in [
-        (drop, 1, "The table todoitem has no index 1. See: indexes list."),
-        (add.replace("todoitem", "none"), 1, "There is no table none: it comes with its first row."),
-        (add.replace("todoitem", "1name"), 2, "1name is no name of a table"),
-        (add.replace("complete eq", "complete equals"), 1, "The query cannot be read"),
-    ]:
-        done = run(command)
-        assert done.returncode == code and sentence in done.stderr, done
-    node.stop()

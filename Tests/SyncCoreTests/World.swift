@@ -117,7 +117,7 @@ final class World: Sendable {
     func row(_ id: ItemID) async throws -> Item? {
         let todo = todo
         return try await store.read { transaction in
-            try transaction.tables.table(todo).flatMap { try transaction.items.item($0, id) }
+            try transaction.tables.table(todo).flatMap { try transaction.items.row($0, id)?.item }
         }
     }
 

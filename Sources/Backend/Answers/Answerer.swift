@@ -171,8 +171,20 @@ extension Answerer {
         return response
     }
 
-    /// A list in the envelope of the generation.
+    /// A list. If the table no longer has all tombstones, a field says after which time it has them
+    /// (docs/PROTOCOL.md).
     func list(_ page: RowPage) -> Response {
+        var response = enveloped(page)
+        if let time = page.deletionsAfter {
+            // A text has whole milliseconds. A later time only makes a client compare more.
+            let whole = Instant(ticks: time.ticks + 9_999)
+            response.head.headerFields.set("Understudy-Deletions-After", whole.text)
+        }
+        return response
+    }
+
+    /// A list in the envelope of the generation.
+    private func enveloped(_ page: RowPage) -> Response {
         let writer = rowWriter
         let array = RowWriter.list(page.rows.map { writer.bytes($0, select: page.select) })
         if hasItemsEnvelope {

@@ -113,6 +113,7 @@ extension TablesBackend {
             "Requests beyond what one client may have, by reason.", meter.limitedRequests)
         lines += Self.metrics(storage.load)
         if options.servesChanges { lines += changeMetrics }
+        if !options.kept.keepsAll { lines += expiryMetrics }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -14,7 +14,8 @@ public enum MoveOutcome: String, Sendable, Hashable, CaseIterable {
     case changedHere
     /// A client has deleted the row here for good. It stays away.
     case deletedHere
-    /// Another one is here, and nothing says which of the two is newer. The one that is here stays.
+    /// Another one is here, and nothing says which of the two is newer. The one that is here stays. Or none is
+    /// here, and it may have been deleted so long ago that no trace is kept. It stays away.
     case undecided
 
     /// Whether the row is written.
@@ -25,19 +26,23 @@ extension MoveOutcome {
     /// Decides about a moved row. Pure.
     ///
     /// 1. A row that a client has deleted here for good stays away. A deletion that came into a table that
-    ///    deletes for good is compared as a row would be.
+    ///    deletes for good, or whose tombstone is no longer kept, is compared as a row would be. An export's row
+    ///    that a client may have deleted here before that is kept is undecided.
     /// 2. A row that came from another backend and that a client has changed here stays.
     /// 3. A row that came from another backend and that no client has changed here is replaced by what a
     ///    backend that answers has now. Rows of exports are compared by the stamps that they had there.
     /// 4. A row that did not come from another backend is compared by its own stamp: this database may be an
     ///    older copy of the other backend's.
-    /// 5. Without two different stamps there is no order: the outcome is undecided, unless the two rows are
+    /// 5. After a restore the exports are of this database, so rows are compared by their own stamps, and those
+    ///    that came since by the stamps that they had before. A row that was lost, and that a client has
+    ///    changed here since, stays.
+    /// 6. Without two different stamps there is no order: the outcome is undecided, unless the two rows are
     ///    the same.
     package static func decide(
         _ moved: MovedRow, over knownRow: KnownRow, from source: MoveSource
     ) -> MoveOutcome {
         guard let row = knownRow.row else { return decide(moved, without: knownRow, from: source) }
-        let known = knownRow.arrival == nil ? row.updatedAt : knownRow.arrival?.updatedAt
+        let known = knownRow.stamp(for: source)
         let isSameContent =
             row.deleted == moved.deleted && moved.columns.hasSameContent(as: row.columns)
         if isSameContent, moved.version == nil || moved.version == row.version,
@@ -46,7 +51,12 @@ extension MoveOutcome {
             return .same
         }
         let isNewer = isNewer(moved, than: known)
-        if knownRow.arrival != nil, !knownRow.isUntouched {
+        if case .exportOfRestored(let moment) = source {
+            let known = max(moment, knownRow.takenIn(after: moment) ?? moment)
+            let isLost = moved.updatedAt.map { $0 > known } ?? false
+            let isChanged = row.updatedAt > moment && !knownRow.isUntouched
+            if isLost, isChanged, !isSameContent { return .changedHere }
+        } else if knownRow.arrival != nil, !knownRow.isUntouched {
             let isNews = isNewer ?? (known == nil || moved.updatedAt == nil)
             return isNews && !isSameContent ? .changedHere : .older
         }
@@ -65,7 +75,9 @@ extension MoveOutcome {
         _ moved: MovedRow, without knownRow: KnownRow, from source: MoveSource
     ) -> MoveOutcome {
         if knownRow.isDeletedForGood { return .deletedHere }
-        guard let deletion = knownRow.arrival else { return .added }
+        guard let deletion = knownRow.arrival else {
+            return mayBeDeleted(moved, knownRow, from: source) ? .undecided : .added
+        }
         if moved.deleted, moved.updatedAt == nil || moved.updatedAt == deletion.updatedAt {
             return .same
         }
@@ -76,6 +88,20 @@ extension MoveOutcome {
         case false?: return .older
         // A deletion with a stamp is more than one without.
         case nil: return moved.deleted ? written : .undecided
+        }
+    }
+
+    /// Whether a row may be one that clients inserted and deleted here, of which no trace is kept. A backend that
+    /// answers has its rows, and a write that a restore lost came after all that is known here.
+    private static func mayBeDeleted(
+        _ moved: MovedRow, _ knownRow: KnownRow, from source: MoveSource
+    ) -> Bool {
+        guard !moved.deleted, let times = knownRow.rowsWithoutTrace else { return false }
+        switch source {
+        case .backend: return false
+        case .exportOfRestored(let moment) where moved.updatedAt.map { $0 > moment } ?? false:
+            return false
+        case .export, .exportOfRestored: return moved.updatedAt.map { times.contains($0) } ?? true
         }
     }
 

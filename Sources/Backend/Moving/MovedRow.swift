@@ -56,6 +56,8 @@ public enum MoveSource: Sendable, Hashable {
     /// The rows that a client last knew of a backend that does not answer any more. Others may know
     /// newer rows.
     case export
+    /// The rows that a client knew of this database before it was restored to a moment.
+    case exportOfRestored(to: Instant)
     /// A backend that answers: its present rows.
     case backend
 }
@@ -105,8 +107,10 @@ package struct KnownRow: Sendable, Hashable {
     /// without a row that no client has deleted is a deletion that came into a table that deletes for
     /// good.
     package var arrival: Arrival?
-    /// Whether its last effect here is a delete. The storage looks this up only for an id without a row.
+    /// Whether a client has deleted it here. The storage looks this up only for an id without a row.
     package var isDeletedForGood = false
+    /// Without a row, see ``ForgottenPast/rowsWithoutTrace``.
+    package var rowsWithoutTrace: ClosedRange<Instant>?
 
     /// Makes the value after a row was moved. A version that the row did not bring is not known.
     package init(_ placed: Moving.Placed) {
@@ -119,8 +123,25 @@ package struct KnownRow: Sendable, Hashable {
             updatedAt: placed.stamp, version: version, deleted: moved.deleted)
     }
 
-    package init(row: Row? = nil, arrival: Arrival? = nil, isDeletedForGood: Bool = false) {
+    package init(
+        row: Row? = nil, arrival: Arrival? = nil, isDeletedForGood: Bool = false,
+        rowsWithoutTrace: ClosedRange<Instant>? = nil
+    ) {
         (self.row, self.arrival, self.isDeletedForGood) = (row, arrival, isDeletedForGood)
+        self.rowsWithoutTrace = rowsWithoutTrace
+    }
+
+    /// The stamp with which a moved row is compared; nil where the other backend had none.
+    package func stamp(for source: MoveSource) -> Instant? {
+        guard let arrival else { return row?.updatedAt }
+        guard case .exportOfRestored(let moment) = source else { return arrival.updatedAt }
+        return isUntouched ? takenIn(after: moment) ?? row?.updatedAt : row?.updatedAt
+    }
+
+    /// The stamp that the row had where it was taken from after a moment; nil where none was taken since.
+    package func takenIn(after moment: Instant) -> Instant? {
+        guard let arrival, arrival.stamp > moment else { return nil }
+        return arrival.updatedAt
     }
 
     /// Whether the row is as it came from another backend.

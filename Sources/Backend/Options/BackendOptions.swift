@@ -83,6 +83,8 @@ public struct BackendOptions: Sendable, Hashable {
     public var ofAddress: ClientAllowance
     /// What the requests of one user may be, where tokens are verified.
     public var ofUser: ClientAllowance
+    /// How long effects and tombstones are kept.
+    public var kept: KeptTimes
     /// The beginning of `Link`, `nextLink` and `Location`; nil for the address that the request was sent
     /// to.
     public var publicAddress: PublicAddress?
@@ -108,6 +110,7 @@ public struct BackendOptions: Sendable, Hashable {
         requestsPerSecond = nil
         ofAddress = ClientAllowance()
         ofUser = ClientAllowance()
+        kept = KeptTimes()
         publicAddress = nil
     }
 

@@ -85,6 +85,8 @@ package struct RowList: Sendable, Hashable {
     package var rows: [Row] = []
     /// The number of matching rows regardless of skip and limit; nil when it was not asked for.
     package var count: Int?
+    /// The latest `updatedAt` of the tombstones that the table no longer has; nil where it has all.
+    package var deletionsAfter: Instant?
 
     package init(rows: [Row] = [], count: Int? = nil) { (self.rows, self.count) = (rows, count) }
 }

@@ -100,9 +100,22 @@ package protocol RowStorage: Sendable {
     @available(*, noasync)
     func effects(after number: Int64, limit: Int) throws -> [Effect]
 
-    /// The number of writes that took effect on an item.
+    /// The number of writes that took effect on an item, of those that are kept.
     @available(*, noasync)
     func effectCount(of id: String, in table: TableName) throws -> Int
+
+    // MARK: Expiry
+
+    /// Removes effects and tombstones that are no longer kept, of one table that has any, and keeps what must be
+    /// known of them (``ForgottenPast``). The next version of a row with the same id is a new one all the same.
+    /// - Parameter limit: the most effects, and the most tombstones, that one call removes.
+    /// - Returns: what was removed, nothing where there is nothing more; nil while another node is at it.
+    @available(*, noasync)
+    func removeExpired(_ expiry: Expiry, limit: Int) throws -> Expired?
+
+    /// The times of the oldest effect and tombstone.
+    @available(*, noasync)
+    func oldestKept() throws -> OldestKept
 
     // MARK: Logins
 

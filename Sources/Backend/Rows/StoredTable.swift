@@ -135,18 +135,18 @@ package struct TableRecord: Sendable {
     package var lastStamp: Int64
     /// The last integer id given.
     package var lastNumber: Int64
-    /// The indexes that the operator has built for its lists.
-    package var indexes: [TableIndex] = []
+    /// What it no longer has of its past.
+    package var forgotten: ForgottenPast
 
     package init(
         key: Int64, table: StoredTable, lastStamp: Int64, lastNumber: Int64,
-        indexes: [TableIndex] = []
+        forgotten: ForgottenPast = ForgottenPast()
     ) {
         self.key = key
         self.table = table
         self.lastStamp = lastStamp
         self.lastNumber = lastNumber
-        self.indexes = indexes
+        self.forgotten = forgotten
     }
 
     /// Gives the next integer id.
@@ -188,38 +188,6 @@ extension TableRecord {
                 let type = parts[1].string.flatMap(TableOptions.ColumnType.init(rawValue:))
             else { return nil }
             return TableOptions.Column(name, type)
-        }
-    }
-}
-
-/// An index that the operator has built for lists of a table.
-package struct TableIndex: Sendable, Hashable {
-    /// Its number, which no other index has.
-    package let number: Int64
-    /// What it is for.
-    package let shape: IndexShape
-
-    package init(number: Int64, shape: IndexShape) { (self.number, self.shape) = (number, shape) }
-
-    /// Indexes as a text: `[["7","=complete","-price"]]`.
-    package static func text(_ indexes: [TableIndex]) -> String {
-        JSONValue.array(
-            indexes.map { index in
-                .array((["\(index.number)"] + index.shape.terms).map { .string($0) })
-            }
-        ).text
-    }
-
-    /// The indexes of such a text.
-    package static func list(_ text: String) -> [TableIndex] {
-        if text == "[]" { return [] }
-        let lists = (try? JSONValue(parsing: text))?.array ?? []
-        return lists.compactMap { list in
-            let parts = list.array?.compactMap(\.string) ?? []
-            guard let number = parts.first.flatMap({ Int64($0) }),
-                let shape = IndexShape(terms: Array(parts.dropFirst()))
-            else { return nil }
-            return TableIndex(number: number, shape: shape)
         }
     }
 }

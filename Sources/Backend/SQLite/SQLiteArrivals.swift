@@ -8,16 +8,23 @@ enum SQLiteArrivals {
         _ connection: Connection, _ table: TableRecord, _ id: String
     ) throws -> KnownRow {
         let arrival = try connection.first(
-            "SELECT origin_ticks, version, stamp_ticks FROM arrivals WHERE table_key = ? AND id = ?",
-            [table.key, id]
-        ) { row in
-            Arrival(
+            """
+            SELECT origin_ticks, version, stamp_ticks, deleted_here FROM arrivals
+            WHERE table_key = ? AND id = ?
+            """, [table.key, id]
+        ) { row -> (Arrival, isDeletedHere: Bool) in
+            let arrival = Arrival(
                 updatedAt: (row[0] as Int64?).map { Instant(ticks: $0) }, version: row[1],
                 stamp: Instant(ticks: row[2]))
+            return (arrival, row[3])
         }
-        var knownRow = KnownRow(row: try SQLiteItems.find(connection, table, id), arrival: arrival)
+        var knownRow = KnownRow(
+            row: try SQLiteItems.find(connection, table, id), arrival: arrival?.0)
         if knownRow.row == nil {
-            knownRow.isDeletedForGood = try isDeleted(connection, table.table.name, id)
+            knownRow.isDeletedForGood =
+                try arrival?.isDeletedHere == true
+                || isDeleted(connection, table.table.name, id)
+            knownRow.rowsWithoutTrace = table.forgotten.rowsWithoutTrace
         }
         return knownRow
     }
@@ -42,8 +49,8 @@ enum SQLiteArrivals {
             version = try putItem(connection, table, placed, move)
         } else {
             version = placed.row.version ?? ""
-            try connection.run(
-                "DELETE FROM items WHERE table_key = ? AND id = ?", [table.key, placed.row.id])
+            try SQLiteItems.takeOut(
+                connection, table, where: "table_key = ? AND id = ?", [table.key, placed.row.id])
         }
         try connection.run(
             """
@@ -116,10 +123,11 @@ enum SQLiteEffects {
         }
     }
 
-    /// Whether a table had any effect.
-    static func has(_ connection: Connection, _ table: TableName) throws -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM effects WHERE table_name = ? LIMIT 1", [table.text]) != nil
+    /// Whether a table had any effect, also one that is no longer kept.
+    static func has(_ connection: Connection, _ record: TableRecord) throws -> Bool {
+        if record.forgotten.firstEffect != nil { return true }
+        return try connection.integer(
+            "SELECT 1 FROM effects WHERE table_name = ? LIMIT 1", [record.table.name.text]) != nil
     }
 
     /// The number of effects on an item.

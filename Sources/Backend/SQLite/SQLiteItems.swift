@@ -51,6 +51,7 @@ package enum SQLiteItems {
     /// Its revision goes on from what was done to the same id before it was removed, so no version is given
     /// twice: a client that holds the removed row's version would overwrite a row that it never saw. Each
     /// change is one effect. After a row that moved in, whose count began with milliseconds, so does this one.
+    /// Where effects were removed, it goes on from the highest revision of all rows that were taken out.
     /// - Parameter first: the least number that is counted from.
     static func insert(
         _ connection: Connection, _ table: TableRecord, _ new: NewRow, _ id: String,
@@ -63,7 +64,9 @@ package enum SQLiteItems {
               stamp_ticks, revision, version, deleted)
             SELECT ?1, ?2, ?3, ?4, ?5, ?4, ?5, revision, coalesce(?7, counted_version(revision)), ?8
             FROM (SELECT ?6
-              + max(?10, coalesce((SELECT ?4 FROM arrivals WHERE table_key = ?1 AND id = ?2), 0))
+              + max(?10, coalesce((SELECT ?4 FROM arrivals WHERE table_key = ?1 AND id = ?2), 0),
+                (SELECT CASE WHEN first_effect IS NULL THEN 0 ELSE gone_revision END FROM tables
+                  WHERE key = ?1))
               + (SELECT count(*) FROM effects WHERE table_name = ?9 AND item_id = ?2) AS revision)
             RETURNING \(selectedColumns("columns"))
             """,
@@ -113,8 +116,24 @@ package enum SQLiteItems {
 
     /// Takes a row out; false when it is not as it was read.
     static func remove(_ connection: Connection, _ table: TableRecord, _ row: Row) throws -> Bool {
-        try connection.run("DELETE FROM items WHERE \(isAsRead)", values(table, row))
-        return connection.changedRows == 1
+        try takeOut(connection, table, where: isAsRead, values(table, row)) == 1
+    }
+
+    /// Takes rows out, and keeps the highest of their revisions, on which that of a later insert may build.
+    /// - Returns: how many there were.
+    @discardableResult
+    static func takeOut(
+        _ connection: Connection, _ table: TableRecord, where condition: String,
+        _ values: StatementValues
+    ) throws -> Int {
+        let revisions: [Int64] = try connection.column(
+            "DELETE FROM items WHERE \(condition) RETURNING revision", values)
+        if let highest = revisions.max() {
+            try connection.run(
+                "UPDATE tables SET gone_revision = max(gone_revision, ?) WHERE key = ?",
+                [highest, table.key])
+        }
+        return revisions.count
     }
 
     /// The columns that a row is read from, in this order; `columns` names the text of the user's

@@ -71,7 +71,7 @@ package final class SQLiteRowStorage: RowStorage {
 
     /// Lends a connection that reads.
     @available(*, noasync)
-    private func reading<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
+    func reading<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
         guard let readers else { return try writing(body) }
         var use = meter.ask()
         defer { meter.end(use) }
@@ -83,7 +83,7 @@ package final class SQLiteRowStorage: RowStorage {
 
     /// Lends the connection that writes.
     @available(*, noasync)
-    private func writing<T>(_ body: (Connection) throws -> T) throws -> T {
+    func writing<T>(_ body: (Connection) throws -> T) throws -> T {
         var use = meter.ask()
         defer { meter.end(use) }
         return try connection.access { connection in
@@ -168,7 +168,9 @@ extension SQLiteRowStorage {
             guard let table = try SQLiteTables.find(connection, query.table) else {
                 return RowList(count: query.counts ? 0 : nil)
             }
-            return try ListSQL(query, table).list(connection, steps: listSteps)
+            var list = try ListSQL(query, table).list(connection, steps: listSteps)
+            list.deletionsAfter = table.forgotten.lastTombstone
+            return list
         }
     }
 
@@ -287,7 +289,7 @@ extension SQLiteRowStorage {
         let done: [MoveOutcome]? = try self.write(to: table) { connection in
             let record = try SQLiteTables.findOrMake(connection, table, options)
             var moving = Moving(
-                record, move, hasEffects: try SQLiteEffects.has(connection, record.table.name))
+                record, move, hasEffects: try SQLiteEffects.has(connection, record))
             var outcomes: [MoveOutcome] = []
             for row in rows {
                 let knownRow = try SQLiteArrivals.knownRow(connection, record, row.id)

@@ -8,7 +8,7 @@ package enum SQLiteTables {
         try connection.first(
             """
             SELECT key, name, soft_delete, id_kind, needs_sign_in, declared_columns, seen_columns,
-              last_stamp, last_number
+              last_stamp, last_number, first_effect, last_deletion, last_tombstone
             FROM tables WHERE name = ?
             """, [name.text]
         ) { row in
@@ -20,7 +20,11 @@ package enum SQLiteTables {
                         softDelete: row[2], idKind: IDKind(rawValue: row[3]) ?? .string,
                         needsSignIn: row[4], columns: TableRecord.columns(row[5])),
                     seenColumns: TableRecord.columns(row[6])),
-                lastStamp: row[7], lastNumber: row[8])
+                lastStamp: row[7], lastNumber: row[8],
+                forgotten: ForgottenPast(
+                    firstEffect: (row[9] as Int64?).map { Instant(ticks: $0) },
+                    lastDeletion: (row[10] as Int64?).map { Instant(ticks: $0) },
+                    lastTombstone: (row[11] as Int64?).map { Instant(ticks: $0) }))
         }
     }
 
@@ -91,14 +95,19 @@ package enum SQLiteTables {
 /// The backend's own database; nothing but this folder reads it.
 package enum SQLiteSchema {
     /// The version of the schema, in `user_version`.
-    static let version = 1
+    static let version = 2
 
     /// Creates what is not there yet.
     /// - Throws: ``NewerSchema`` where a newer program has been here; then nothing was changed.
     package static func create(_ connection: Connection) throws {
         let found = Int(try connection.integer("PRAGMA user_version") ?? 0)
         guard found <= version else { throw NewerSchema(found: found, known: version) }
-        try connection.run(script: "\(sql) PRAGMA user_version = \(version);")
+        try connection.run(script: sql)
+        let columns: [String] = try connection.column(
+            "SELECT name FROM pragma_table_info('tables')")
+        if !columns.contains("gone_revision") { try connection.run(script: second) }
+        try connection.run(
+            script: "\(indexesOfExpiry) PRAGMA user_version = \(version);")
     }
 
     /// Writes down a start. The numbers of starts never go back, though the clock may.
@@ -112,6 +121,30 @@ package enum SQLiteSchema {
             """, [start.milliseconds])
         return latest[0]
     }
+
+    /// What version 2 adds. `first_effect`, `last_deletion` and `last_tombstone`: ``ForgottenPast``, in ticks.
+    /// `gone_revision`: no row that was taken out had a higher revision. Of rows that were taken out before, that
+    /// was no more than the latest start or stamp and the number of the row's effects. `deleted_here`: a client
+    /// has deleted the row here, and the trace of that was removed.
+    private static let second = """
+        ALTER TABLE tables ADD COLUMN first_effect INTEGER;
+        ALTER TABLE tables ADD COLUMN last_deletion INTEGER;
+        ALTER TABLE tables ADD COLUMN last_tombstone INTEGER;
+        ALTER TABLE tables ADD COLUMN gone_revision INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE arrivals ADD COLUMN deleted_here INTEGER NOT NULL DEFAULT 0;
+        UPDATE tables SET gone_revision = counts.effects + max(
+          coalesce((SELECT max(milliseconds) FROM starts), 0),
+          last_stamp / 10000 - \(Instant(milliseconds: 0).ticks / 10000))
+        FROM (SELECT table_name, max(effects) AS effects FROM (
+          SELECT table_name, count(*) AS effects FROM effects GROUP BY table_name, item_id)
+          GROUP BY table_name) AS counts
+        WHERE counts.table_name = tables.name;
+        """
+
+    private static let indexesOfExpiry = """
+        CREATE INDEX IF NOT EXISTS effects_by_time ON effects (table_name, at);
+        CREATE INDEX IF NOT EXISTS tombstones_by_stamp ON items (table_key, stamp) WHERE deleted = 1;
+        """
 
     /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the
     /// names `id` to `deleted` are those that compiled queries use, times in milliseconds, the exact

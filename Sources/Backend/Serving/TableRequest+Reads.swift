@@ -30,7 +30,8 @@ extension TableRequest {
                 top: query.isUnlimited ? 0 : query.top,
                 select: query.select.map { Set($0.map { $0.lowercased() }) },
                 hasMore: hasMore,
-                continuation: options.lists == .linked ? list.rows.last?.id : nil))
+                continuation: options.lists == .linked ? list.rows.last?.id : nil,
+                deletionsAfter: list.deletionsAfter))
     }
 
     /// Continues a list after the row that the link of the page before names.

@@ -147,6 +147,8 @@ struct RowPage: Sendable {
     var hasMore: Bool
     /// The id in the link to the next page, where lists are paged by links alone.
     var continuation: String?
+    /// See ``RowList/deletionsAfter``.
+    var deletionsAfter: Instant?
 
     /// The name of the link's pair for that id.
     static let continuationName = "NextRowKey"

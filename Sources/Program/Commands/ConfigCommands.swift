@@ -55,7 +55,6 @@ package struct SettingsReport {
     }
 }
 
-/// `config check FILE`.
 package struct ConfigCheck<Configured: ConfiguredProgram>: ParsableCommand {
     package static var configuration: CommandConfiguration {
         CommandConfiguration(

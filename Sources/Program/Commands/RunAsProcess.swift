@@ -84,7 +84,6 @@ package struct VersionReport {
         (self.program, self.libraries) = (program, libraries)
     }
 
-    /// Prints it.
     package func print(json: Bool) {
         if json {
             return ThisProcess.print(

@@ -4,7 +4,6 @@ package import HTTPServer
 package import Proxy
 package import SyncCore
 
-/// The settings of the connection to the backend.
 package struct BackendConnection: Sendable, Hashable {
     /// PEM file of the authorities to trust instead of the system's.
     package var authorities: String?
@@ -19,7 +18,6 @@ package struct BackendConnection: Sendable, Hashable {
     /// The system's authorities, no certificate, no proxy.
     package init() {}
 
-    /// Reads the settings.
     package init(_ sources: Sources) throws(ConfigurationProblem) {
         authorities = try sources.value(Settings.backendCA)
         certificate = try sources.value(Settings.backendCertificate)
@@ -69,7 +67,6 @@ package struct BackendConnection: Sendable, Hashable {
             userAgent: "understudy/\(Version.text)")
     }
 
-    /// The application key in the first line of a file.
     package static func applicationKey(file path: String) throws -> String {
         let lines = String(decoding: try Files.read(path, mayBePipe: true) ?? [], as: UTF8.self)
             .split(
@@ -118,7 +115,6 @@ extension BackendAddress {
     }
 }
 
-/// The options of the connection to the backend.
 package struct BackendConnectionOptions: SettingOptions {
     @Option(Settings.backendCA) package var backendCa: String?
     @Option(Settings.backendCertificate) package var backendCert: String?

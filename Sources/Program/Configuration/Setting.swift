@@ -17,7 +17,6 @@ package struct Setting<Value: Sendable>: Sendable {
     /// Parses the text; nil if it is not allowed.
     package let read: @Sendable (String) -> Value?
 
-    /// Defines a setting.
     package init(
         name: String, allowed: String, about: SettingText, reload: Reloading = .never,
         refusal: @escaping @Sendable (String) -> String? = { _ in nil },
@@ -27,11 +26,9 @@ package struct Setting<Value: Sendable>: Sendable {
         (self.reload, self.refusal) = (reload, refusal)
     }
 
-    /// The variable of the environment.
     package var variable: String { ServeSetting.variable(name) }
 }
 
-/// The description of a setting.
 package struct SettingText: Sendable {
     /// Its purpose in a sentence or two.
     package let summary: String
@@ -58,7 +55,6 @@ package struct SettingText: Sendable {
         self.isSecret = isSecret
     }
 
-    /// The help on the flag.
     package var help: ArgumentHelp {
         let standard = standard.hasPrefix("none") ? "" : " (default: \(standard))"
         return ArgumentHelp(
@@ -88,7 +84,6 @@ package struct ServeSetting: Sendable {
     package let reload: Reloading
     /// See ``Setting/refusal``.
     package let refusal: @Sendable (String) -> String?
-    /// Whether a text is an allowed value.
     package let accepts: @Sendable (String) -> Bool
 
     package init<Value>(_ setting: Setting<Value>) {
@@ -100,10 +95,8 @@ package struct ServeSetting: Sendable {
         accepts = { setting.read($0) != nil }
     }
 
-    /// The variable of the environment.
     package var variable: String { Self.variable(name) }
 
-    /// The variable of the setting with this name.
     package static func variable(_ name: String) -> String {
         "UNDERSTUDY_" + name.uppercased().split(separator: "-").joined(separator: "_")
     }
@@ -113,7 +106,6 @@ package struct ServeSetting: Sendable {
         if case .never = reload { false } else { true }
     }
 
-    /// What stands for a value that is not shown.
     package static let notShown = "(not shown)"
 
     /// A value as messages show it.
@@ -169,7 +161,6 @@ extension OptionGroup: SettingGroup where Value: SettingOptions {
 }
 
 extension Option where Value == String? {
-    /// The flag of a setting.
     package init<Read>(_ setting: Setting<Read>, completion: CompletionKind? = nil) {
         self.init(
             name: .customLong(setting.name), help: setting.about.help, completion: completion)

@@ -1,3 +1,4 @@
+package import ArgumentParser
 package import HTTPServer
 package import Logging
 package import Proxy
@@ -97,7 +98,6 @@ extension Settings {
 
 // The kinds of values that several settings have. Each function makes a setting of its kind.
 extension Settings {
-    /// A setting that is on or off.
     package static func yesOrNo(
         _ name: String, about: SettingText, reload: Reloading = .never
     ) -> Setting<Bool> {
@@ -116,7 +116,6 @@ extension Settings {
         }
     }
 
-    /// A setting with a whole number within bounds.
     package static func wholeNumber(
         _ name: String, in bounds: ClosedRange<Int>, about: SettingText,
         reload: Reloading = .never
@@ -182,11 +181,9 @@ extension Settings {
 }
 
 extension ListenAddress {
-    /// Whether it is a loopback address.
     package var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }
 
-/// The format of the log.
 package enum LogFormat: String, Sendable, Hashable, CaseIterable {
     /// Text on a terminal, otherwise JSON.
     case auto
@@ -194,4 +191,12 @@ package enum LogFormat: String, Sendable, Hashable, CaseIterable {
     case text
     /// One JSON object on each line.
     case json
+}
+
+package struct LogOptions: SettingOptions {
+    @Option(Settings.logLevel) package var logLevel: String?
+    @Option(Settings.logFormat, completion: .words(of: LogFormat.self))
+    package var logFormat: String?
+
+    package init() {}
 }

@@ -4,9 +4,7 @@ package import Proxy
 package struct Sources: Sendable {
     /// The values of flags by name; a flag that may be repeated has several.
     package let flags: [String: [String]]
-    /// The environment.
     package let environment: @Sendable (String) -> String?
-    /// The configuration file.
     package let file: ConfigurationFile
 
     /// Makes sources, by default without a file.
@@ -104,7 +102,6 @@ package struct Sources: Sendable {
 package struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The source: a flag, a variable, or a file with its line.
     package let place: String
-    /// The invalid value.
     package let value: String
     /// The allowed values, as part of a sentence.
     package let allowed: String
@@ -142,7 +139,6 @@ package struct ConfigurationProblems: Error, Sendable, Hashable, CustomStringCon
     /// The problems; at least one.
     package let all: [ConfigurationProblem]
 
-    /// A line for each.
     package var description: String { all.map(\.description).joined(separator: "\n") }
 }
 

@@ -21,7 +21,6 @@ package struct RequestLog: RequestObserver {
         log.debug("request ended", metadata: Self.fields(request))
     }
 
-    /// The metadata of the line.
     package static func fields(_ request: EndedRequest) -> Logger.Metadata {
         var fields: Logger.Metadata = [
             "bytes": .stringConvertible(request.bodyBytes)
@@ -104,7 +103,6 @@ package final class ProcessLog: Sendable {
         }
     }
 
-    /// A logger that writes here.
     package var logger: Logger { Logger(label: "understudy") { _ in Handler(log: self) } }
 
     /// The line of an event, escaped as ``VisibleText``.
@@ -181,7 +179,6 @@ extension ProcessLog.Choice {
     }
 }
 
-/// The last lines of a log.
 package final class LogTail: Sendable {
     private struct Kept {
         var lines: [String] = []

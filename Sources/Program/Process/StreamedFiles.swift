@@ -6,12 +6,10 @@ package import Proxy
 package final class InputFile {
     /// Why a file is not opened.
     package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// A system call failed.
         case failed(FileFailure)
         /// The path is no regular file. Reading a pipe may never end.
         case noRegularFile(String)
 
-        /// One sentence.
         package var description: String {
             switch self {
             case .failed(let failure): failure.description
@@ -20,7 +18,6 @@ package final class InputFile {
         }
     }
 
-    /// The path of standard input.
     package static let standardInput = "/dev/stdin"
 
     package let path: String
@@ -122,7 +119,6 @@ package final class OutputFile {
         if !isWhole { Files.remove(part) }
     }
 
-    /// Adds a line.
     package func print(_ line: String) throws(FileFailure) {
         waiting += line.utf8
         waiting.append(UInt8(ascii: "\n"))
@@ -145,7 +141,6 @@ package final class OutputFile {
 
 /// Splits a file into lines, from the pieces in which it is read, within limits.
 package struct BoundedLines {
-    /// A line without its end.
     package struct Line: Sendable, Hashable {
         /// Its number in the file, from 1.
         package let number: Int
@@ -166,7 +161,6 @@ package struct BoundedLines {
     private var number = 1
     private var count = 0
 
-    /// Begins before the first line.
     package init(lineBytes: Int, totalBytes: Int) {
         self.lineBytes = lineBytes
         self.totalBytes = totalBytes

@@ -7,14 +7,12 @@ import HTTPTypes
 struct DashboardFile: Sendable {
     /// The name in the URL, `/-/NAME`.
     let name: String
-    /// The content.
     let bytes: [UInt8]
     /// The content as gzip; nil where that is not smaller. It is made once, with the first request for a file.
     let gzip: [UInt8]?
     /// A digest of the content, which tells one build's file from another's.
     let digest: String
 
-    /// Makes a file from its name and content.
     init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
@@ -22,10 +20,8 @@ struct DashboardFile: Sendable {
         digest = String(SHA256.hash(data: bytes).hexadecimal.prefix(Limits.entityTagDigits))
     }
 
-    /// Every file that is served.
     static let all = embedded.map { $0.name == "index.html" ? $0.askingForModules() : $0 }
 
-    /// The file with a name.
     static func named(_ name: String) -> DashboardFile? { all.first { $0.name == name } }
 
     /// The page, with a line for each module: a browser asks for all of them at once, instead of finding them

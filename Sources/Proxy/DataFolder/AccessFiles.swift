@@ -57,7 +57,6 @@ struct CapabilityFile: Sendable {
         }
     }
 
-    /// Writes the capabilities.
     func save(_ capabilities: [Capability]) throws(FileFailure) {
         let list = JSONValue.array(
             capabilities.map { capability in
@@ -78,7 +77,6 @@ struct CapabilityFile: Sendable {
 package struct SignInPage: Sendable, Hashable {
     /// The path of the page.
     package let file: String
-    /// The link.
     let url: String
 
     private static let prefix = "open-"

@@ -8,7 +8,6 @@ package struct BackupPlan: Sendable, Hashable {
     package var folder: String?
     /// Seconds between two backups; nil for none by itself.
     package var everySeconds: Int64?
-    /// How many are kept.
     package var keep = Limits.backupsKept
 
     /// The plan without automatic backups.
@@ -33,7 +32,6 @@ package struct BackupPlan: Sendable, Hashable {
 
 /// Makes the backups of a plan, checks each, and removes the oldest ones.
 actor AutomaticBackups {
-    /// The state for the operator.
     struct State: Sendable {
         let folder: String
         let plan: BackupPlan
@@ -66,7 +64,6 @@ actor AutomaticBackups {
         folder = BackupFolder(path: plan.folder ?? BackupFolder.standardPath(of: data))
     }
 
-    /// The state at this moment.
     var state: State {
         let backups = folder.backups
         return State(

@@ -13,7 +13,6 @@ package struct Backup: Sendable {
     /// What follows the path of a backup in the name of the folder in which it is made.
     static let unfinishedMark = ".part-"
 
-    /// The backup in a folder.
     package init(path: String) { self.path = path }
 
     /// Copies every store, also while a process works on them, and checks each copy.
@@ -238,7 +237,6 @@ package struct BackupFolder: Sendable, Hashable {
     /// Where backups go unless another folder is set.
     package static func standardPath(of data: DataFolder) -> String { "\(data.path)/backups" }
 
-    /// One backup of the folder.
     package typealias Kept = Answers.KeptBackup
 
     /// The whole backups, the oldest first. Other files and folders are not looked at, and neither is a

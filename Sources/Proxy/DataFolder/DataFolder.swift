@@ -88,7 +88,6 @@ package struct DataFolder: Sendable, Hashable {
         return "\(path)/stores/index.sqlite"
     }
 
-    /// Whether the anonymous store is there.
     package var hasStore: Bool {
         Files.exists("\(path)/stores/\(Identity.anonymousKey)/store.sqlite")
     }
@@ -162,7 +161,6 @@ package struct DataFolder: Sendable, Hashable {
         return token.isEmpty ? nil : String(token)
     }
 
-    /// The file of the operator token.
     package var tokenFile: String { "\(path)/operator.token" }
 
     /// The address that the last start wrote; nil if there is none.
@@ -176,7 +174,6 @@ package struct DataFolder: Sendable, Hashable {
         try Files.write("\(path)/address", Array("\(address)\n".utf8))
     }
 
-    /// Removes the address.
     package func removeAddress() { Files.remove("\(path)/address") }
 }
 

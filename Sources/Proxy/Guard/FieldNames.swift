@@ -30,7 +30,6 @@ extension HTTPField.Name {
 }
 
 extension Request {
-    /// Whether the head announces a body.
     var announcesBody: Bool {
         head.headerFields[.transferEncoding] != nil
             || (head.headerFields[.contentLength] ?? "0") != "0"

@@ -211,7 +211,6 @@ enum GuardDecision: Sendable {
 }
 
 extension Guard {
-    /// The role of the port that a connection was accepted on.
     enum PortRole: Sendable, Hashable {
         /// The one port for clients and dashboard, or the Unix socket, which no browser opens.
         case shared
@@ -221,7 +220,6 @@ extension Guard {
         case dashboard
     }
 
-    /// The role of the port that a connection was accepted on.
     func portRole(_ connection: Connection) -> PortRole {
         guard let port = currentRules.dashboardPort,
             connection.localAddress != Connection.unixSocket

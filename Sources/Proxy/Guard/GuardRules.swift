@@ -63,7 +63,6 @@ final class CurrentRules: Sendable {
     /// The addresses that this program listens on; nil while it does not listen.
     var addresses: ListeningAddresses? { listening.withLock { $0 } }
 
-    /// Sets the addresses that this program listens on.
     func setAddresses(_ addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
 
     /// Replaces the rules from the next request on.

@@ -21,7 +21,6 @@ struct Refusal: Sendable, Hashable {
         case readOnly = "read-only"
         case contentType = "content-type"
 
-        /// The status of the answer.
         var status: HTTPResponse.Status {
             switch self {
             case .address, .serviceWorker, .origin, .readOnly: .forbidden
@@ -36,14 +35,12 @@ struct Refusal: Sendable, Hashable {
         }
     }
 
-    /// The check that failed.
     let reason: Reason
     /// One sentence for a person, with what to do.
     let sentence: String
     /// The refused Host or Origin for the operator: scheme and host, never a credential.
     let detail: String?
 
-    /// Makes a refusal.
     init(_ reason: Reason, _ sentence: String, detail: String? = nil) {
         self.reason = reason
         self.sentence = sentence
@@ -52,7 +49,6 @@ struct Refusal: Sendable, Hashable {
         }
     }
 
-    /// The status of the answer.
     var status: HTTPResponse.Status { reason.status }
 
     /// The scheme and the host of an address, or the host alone. The rest may contain the secret of a
@@ -94,15 +90,12 @@ final class RejectionLog: Sendable {
     private let entries = Mutex<[RejectionReason: Entry]>([:])
     private let now: @Sendable () -> Instant
 
-    /// Makes an empty log.
     init(now: @escaping @Sendable () -> Instant) {
         self.now = now
     }
 
-    /// Counts a refusal of the guard.
     func count(_ refusal: Refusal) { count(.byGuard(refusal.reason), detail: refusal.detail) }
 
-    /// Counts a refusal of the server.
     func count(_ reason: RefusalReason) { count(.byServer(reason), detail: nil) }
 
     private func count(_ reason: RejectionReason, detail: String?) {
@@ -119,13 +112,11 @@ final class RejectionLog: Sendable {
         entries.withLock { entries in RejectionReason.all.compactMap { entries[$0] } }
     }
 
-    /// The number of all refusals.
     var total: Int { all.reduce(0) { $0 + $1.count } }
 }
 
 /// Why a request was refused, by the guard or by the server.
 enum RejectionReason: Sendable, Hashable {
-    /// A check of the guard.
     case byGuard(Refusal.Reason)
     /// The server, before the guard's checks or while the body was read.
     case byServer(RefusalReason)

@@ -48,7 +48,6 @@ final class KnownTokens: Sendable {
     /// The identity that a token belongs to; nil if the backend has not accepted the token.
     func owner(of token: Token) -> Identity? { find(token)?.known.identity }
 
-    /// The keys of all identities that have a token.
     var owners: Set<String> { kept.read { Set($0.tokens.values.map(\.identity.key)) } }
 
     /// The entry of a token, and its claim `exp`; nil if the backend has not accepted the token. Never
@@ -190,7 +189,6 @@ enum TokenStanding: Sendable, Hashable {
 
 /// The entry of a token that the backend has accepted.
 struct KnownToken: Sendable, Hashable {
-    /// The owner.
     var identity: Identity
     /// When the backend last accepted it.
     var confirmedAt: Instant

@@ -169,7 +169,6 @@ struct Seal: Sendable {
         case damaged
     }
 
-    /// Seals a text.
     func close(_ plain: [UInt8]) -> [UInt8] {
         do {
             return line
@@ -181,7 +180,6 @@ struct Seal: Sendable {
         }
     }
 
-    /// Opens a sealed text.
     func open(_ sealed: [UInt8]) -> Opened {
         guard let end = sealed.firstIndex(of: UInt8(ascii: "\n")), end + 1 == line.count,
             sealed.starts(with: Array("understudy seal 1 ".utf8))

@@ -8,9 +8,7 @@ import TablesProtocol
 /// an identity by the operator's word alone, since another issuer may give the same id to another person.
 /// The store keeps its name, and one small file, which is replaced as a whole, says who has it.
 final class StoreOwners: Sendable {
-    /// What is known of one store.
     struct Entry: Sendable, Hashable {
-        /// The store's key.
         let store: String
         /// The backend that the operator meant.
         let backend: String

@@ -1,4 +1,4 @@
-import SyncCore
+package import SyncCore
 import TablesProtocol
 
 /// A message as it is sent: JSON for programs, with a text for people in it. The member `text` is what chat
@@ -9,7 +9,6 @@ struct NotificationMessage: Sendable, Hashable {
     let conflicts: Int
     let refused: Int
     let at: Instant
-    /// The name of this machine.
     let host: String
     let backend: String
     /// The address of the dashboard; nil while nothing listens.
@@ -58,7 +57,6 @@ struct NotificationMessage: Sendable, Hashable {
         return names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
     }
 
-    /// The whole message.
     var json: JSONValue {
         .members(
             ("text", .string(text)), ("kinds", .array(kinds.map { .string($0) })),
@@ -97,7 +95,6 @@ extension OpenDecision {
 }
 
 extension NotificationNews.ToldCondition {
-    /// One sentence.
     var sentence: String {
         let tables = waits.prefix(Limits.toldTables).map { "\($0.table) \($0.count)" }
         let list = tables.isEmpty ? "" : " (\(tables.joined(separator: ", ")))"
@@ -121,4 +118,61 @@ extension NotificationNews.ToldCondition {
                     })
             ))
     }
+}
+
+/// What a person can be told. The raw value is the word of `notify-events`.
+package enum NotifiedEvent: String, Codable, Sendable, Hashable, CaseIterable {
+    case conflict
+    case refused
+    /// Changes wait although the backend answers, or the backend is away for long.
+    case stuck
+    /// The changes of an identity wait for its sign-in.
+    case signedOut = "signed-out"
+    /// Disk or budget is almost full or full, or a store cannot be written.
+    case disk
+}
+
+package struct NotificationPlan: Sendable, Hashable {
+    /// Where messages go; nil for nowhere.
+    package var target: Target?
+    package var events = Set(NotifiedEvent.allCases)
+    /// Whether messages have texts that may hold values of rows.
+    package var hasValues = false
+
+    /// Where messages go.
+    package enum Target: Sendable, Hashable {
+        /// The address that gets each message by POST.
+        case webhook(Webhook)
+        /// The absolute path of a program that reads each message from its standard input.
+        case command(String)
+    }
+
+    package init() {}
+}
+
+/// The address of a webhook. Its path is a secret: who knows it may post there. So the description leaves it
+/// out.
+package struct Webhook: Sendable, Hashable, CustomStringConvertible {
+    /// Scheme and host.
+    let address: BackendAddress
+    /// Path and query.
+    let target: String
+
+    /// Reads an `https` address, or an `http` one of this machine; nil for anything else, such as an address
+    /// with a user or a fragment.
+    /// - Parameter isLoopback: whether an address is one of this machine.
+    package init?(_ text: String, isLoopback: (BackendAddress) -> Bool) {
+        guard let slashes = text.firstRange(of: "://") else { return nil }
+        let end = text[slashes.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        let rest = text[end...]
+        guard let address = BackendAddress(String(text[..<end])),
+            rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }),
+            address.scheme == "https" || isLoopback(address)
+        else { return nil }
+        self.address = address
+        target = rest.hasPrefix("/") ? String(rest) : "/\(rest)"
+    }
+
+    /// Scheme and host.
+    package var description: String { address.description }
 }

@@ -1,7 +1,7 @@
 import SyncCore
 import TablesProtocol
 
-/// Reads what somebody may have to be told of, from the stores and engines. What has not changed since the last
+/// Reads what a person may have to be told of, from the stores and engines. What has not changed since the last
 /// look is not read again.
 struct SituationReader: Sendable {
     let tenants: TenantRegistry
@@ -207,6 +207,5 @@ struct SituationReader: Sendable {
 }
 
 extension QueueCounts {
-    /// The number of those that wait for the backend.
     fileprivate var forBackend: Int { queued + waiting + sending + unknown }
 }

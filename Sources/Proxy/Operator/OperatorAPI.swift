@@ -11,7 +11,6 @@ struct OperatorAPI: Sendable {
     let capabilities: Capabilities
     let rejections: RejectionLog
     let refusedWrites: RefusedWrites
-    /// The clients' requests to `/tables`.
     let clientRequests = ClientRequestTimes()
     /// The whole lists that are being written.
     let exports = Permits(Limits.exportsAtOnce)
@@ -43,7 +42,6 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// Answers a request that the guard has passed.
     func handle(_ request: Request, _ path: TargetPath) -> Answer {
         let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
         let matches = OperatorRoute.matches(path.segments)
@@ -103,7 +101,6 @@ struct OperatorAPI: Sendable {
         try await tenant(try identity(call))
     }
 
-    /// The tenant of an identity.
     func tenant(_ identity: String) async throws(Problem) -> Tenant {
         do {
             return try await tenants.open(identity)
@@ -165,9 +162,7 @@ package struct ProcessReport: Sendable {
     package typealias Setting = Answers.Setting
     package typealias Library = Answers.Library
 
-    /// The settings that hold now.
     let settings: @Sendable () -> [Setting]
-    /// The linked libraries.
     let libraries: [Library]
     /// The last lines of the log, the oldest first.
     let log: @Sendable () -> [String]

@@ -11,19 +11,15 @@ import TablesProtocol
 /// so another server on this machine could read it. The other value is in the page's storage, which belongs
 /// to the port.
 final class OperatorAccess: Sendable {
-    /// The caller of a request.
     enum Caller: Sendable, Hashable {
         case token
         case session(Session)
     }
 
-    /// A signed-in browser.
     struct Session: Sendable, Hashable {
-        /// The value of the cookie.
         let cookie: String
         /// The value of the header `Understudy-Session`.
         let value: String
-        /// The end of the session.
         let expiresAt: Instant
         /// The browser's `User-Agent` at the sign-in.
         var browser = ""
@@ -33,7 +29,6 @@ final class OperatorAccess: Sendable {
         /// The id of the session in lists. It reveals neither value.
         var id: String { String(SHA256.hex(cookie).prefix(12)) }
 
-        /// The time of the sign-in.
         var startedAt: Instant { expiresAt.adding(seconds: -Limits.sessionSeconds) }
     }
 
@@ -107,7 +102,6 @@ final class OperatorAccess: Sendable {
         }.map { .session($0) }
     }
 
-    /// Whether a caller that was authorized still is.
     func isAuthorized(_ caller: Caller) -> Bool {
         switch caller {
         case .token: true
@@ -172,7 +166,6 @@ final class OperatorAccess: Sendable {
         return session
     }
 
-    /// Ends a session.
     func signOut(_ session: Session) {
         let sessions = state.withLock { state in
             state.sessions.removeAll { $0 == session }

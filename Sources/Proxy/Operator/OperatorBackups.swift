@@ -43,7 +43,6 @@ extension OperatorAPI {
         }
     }
 
-    /// A backup as an archive.
     func downloadBackup(_ call: OperatorCall) async throws(Problem) -> Response {
         let time = try Self.backupTime(call)
         switch await backups.archive(time) {

@@ -1,14 +1,13 @@
 import HTTPMessage
 import HTTPTypes
 import SyncCore
-import TablesProtocol
+package import TablesProtocol
 
 /// One request to `/-/`, with its path parameters, query and body read and checked by openapi.json.
 struct OperatorCall: Sendable {
     let request: Request
     /// The values of the `{name}` segments of the route's pattern.
     let parameters: [String: String]
-    /// The parameters of the query.
     let query: [String: String]
     /// The body; an empty object for a request without one.
     let body: JSONValue
@@ -49,7 +48,6 @@ struct OperatorCall: Sendable {
     /// Whether a boolean in the query is on; off if it is not there.
     func isOn(_ name: String) -> Bool { query[name].flatMap { BooleanText.value($0) } ?? false }
 
-    /// The number of elements of a page.
     func limit() throws(Problem) -> Int {
         try number("limit", in: 1...Limits.pageElementsMax) ?? Limits.pageElements
     }
@@ -113,7 +111,6 @@ enum OperatorHeaders {
         .contentSecurityPolicy: policy,
     ]
 
-    /// The fields of an answer with these added.
     static func added(to fields: HTTPFields) -> HTTPFields {
         var closed = fields
         for field in Self.fields { closed[field.name] = field.value }
@@ -161,7 +158,6 @@ struct Problem: Error, Sendable {
     /// Further header fields.
     var fields: HTTPFields = [:]
 
-    /// The problem as a response.
     var response: Response {
         var fields = OperatorHeaders.added(to: fields)
         fields[.contentType] = "application/problem+json"
@@ -235,4 +231,23 @@ extension Refusal {
         }
         return problem.response
     }
+}
+
+// Constructors for JSON that has no type of its own.
+extension JSONValue {
+    /// An object from its members.
+    package static func members(_ members: (String, JSONValue)...) -> JSONValue {
+        .object(members.map { .init($0.0, $0.1) })
+    }
+
+    package static func number(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
+    package static func number(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
+    package static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+
+    package static func time(_ value: Instant?) -> JSONValue {
+        value.map { .string($0.text) } ?? .null
+    }
+
+    /// A stored row or value, or null.
+    package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
 }

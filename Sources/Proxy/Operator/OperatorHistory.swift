@@ -83,7 +83,6 @@ extension OperatorAPI {
         return zone
     }
 
-    /// The kinds that a query names with commas.
     private static func kinds(_ text: String?) throws(Problem) -> Set<HistoryKind>? {
         guard let text = text.nonEmpty else { return nil }
         var kinds: Set<HistoryKind> = []

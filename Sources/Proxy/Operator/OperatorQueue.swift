@@ -334,7 +334,6 @@ extension OperatorAPI {
         return try Self.columns(call.body[name], name: name, without: ignored)
     }
 
-    /// The columns of an object without the ignored ones.
     static func columns(
         _ value: JSONValue?, name: String, without ignored: Set<String>
     ) throws(Problem) -> Columns {

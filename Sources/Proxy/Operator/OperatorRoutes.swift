@@ -117,7 +117,6 @@ struct OperatorRoute: Sendable {
         OperatorRoute(method: method, pattern: pattern, action: .now(handler))
     }
 
-    /// A route that answers later.
     static func later(
         _ method: HTTPRequest.Method, _ pattern: String,
         _ handler: @escaping LaterHandler

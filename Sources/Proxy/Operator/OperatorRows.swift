@@ -128,7 +128,6 @@ extension OperatorAPI {
         }
     }
 
-    /// The query for the rows that contain a text too.
     private static func query(
         _ query: TableQuery, _ table: FoundTable, containing text: String?
     ) -> TableQuery {

@@ -110,7 +110,6 @@ struct SettingsPatch {
         self.body = body
     }
 
-    /// The settings with the change.
     func applied(to settings: SyncSettings) throws(Problem) -> SyncSettings {
         SyncSettings(
             triggers: try triggers() ?? settings.triggers,
@@ -284,11 +283,8 @@ extension OperatorAPI {
 /// Tests that the stores can be written, at most once in ``Limits/readinessMilliseconds``: the test is a
 /// write, and any program of the machine may cause it.
 actor Readiness {
-    /// The result of a test.
     struct Finding: Sendable, Hashable {
-        /// The number of stores that were written.
         var stores = 0
-        /// The number of stores that failed.
         var failed = 0
         /// Why the first of them failed.
         var reason: String?

@@ -117,7 +117,6 @@ extension OperatorAPI {
         .seconds(try call.number("wait", in: 0...Limits.waitSecondsMax) ?? Limits.waitSeconds)
     }
 
-    /// The table that the path names.
     static func table(_ call: OperatorCall) throws(Problem) -> TableName {
         guard let table = TableName(call.parameter("table")) else {
             throw .notFound("\"\(call.parameter("table"))\" is not the name of a table.")

@@ -36,7 +36,6 @@ extension OperatorAPI {
         return .json(Answers.TableStatus(changed, identity: named))
     }
 
-    /// Removes a table from the store of an identity.
     func removeTable(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -81,7 +80,6 @@ extension OperatorAPI {
 
 // Indexes of tables.
 extension OperatorAPI {
-    /// Begins to build the index that a query needs.
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -113,7 +111,6 @@ extension OperatorAPI {
         }
     }
 
-    /// Drops an index.
     func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)

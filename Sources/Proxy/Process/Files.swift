@@ -9,11 +9,9 @@ import Synchronization
 package enum Files {
     /// The owner, the permissions and the group of a file.
     package struct Status: Sendable, Hashable {
-        /// The number of the owner.
         package let owner: UInt32
         /// The permission bits of the mode.
         package let permissions: UInt32
-        /// The number of the group.
         package var group: UInt32 = 0
     }
 
@@ -70,7 +68,6 @@ package enum Files {
         unsafe isRegular(path) && access(path, X_OK) == 0
     }
 
-    /// Whether anything is at `path`.
     package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
     /// Owner, permissions and group of the file at `path`; nil if there is none.
@@ -225,7 +222,6 @@ package enum Files {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
-    /// Removes a file if it is there.
     package static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Removes a folder and its contents.
@@ -239,7 +235,6 @@ package enum Files {
         }
     }
 
-    /// The names in a folder.
     package static func names(in path: String) -> [String] {
         // The stream is closed before the function returns; each name is copied while its entry
         // is valid, that is until the next call of readdir.
@@ -288,7 +283,6 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         reason = "it is a pipe, a socket, a device or a folder, and has to be a regular file"
     }
 
-    /// One sentence.
     package var description: String { "Cannot \(action): \(reason)." }
 }
 
@@ -318,7 +312,6 @@ package struct FolderLock: Sendable {
         throw FileFailure("lock \(file)", code: code)
     }
 
-    /// Releases the lock.
     package func release() { close(descriptor) }
 }
 
@@ -327,7 +320,6 @@ package struct FolderLock: Sendable {
 final class SharedFile<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// The number of changes.
         var edition = 0
     }
     private let state: Mutex<State>
@@ -343,7 +335,6 @@ final class SharedFile<Value: Sendable>: Sendable {
         self.write = write
     }
 
-    /// The value as it is now.
     func read<Result: Sendable>(_ body: (Value) -> Result) -> Result {
         state.withLock { body($0.value) }
     }

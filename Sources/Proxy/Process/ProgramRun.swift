@@ -6,7 +6,6 @@ import Glibc
 /// structs of posix_spawn are made and destroyed in one function. `read`, `write`, `pipe` and `waitpid` use
 /// only what they are given, which lives until the call returns.
 struct ProgramRun {
-    /// How it ended.
     enum End: Sendable, Hashable {
         /// With this exit code.
         case ended(Int32)
@@ -20,9 +19,7 @@ struct ProgramRun {
         case notStarted(Int32)
     }
 
-    /// The absolute path of the program.
     let path: String
-    /// All variables of its environment.
     let environment: [(name: String, value: String)]
     /// Seconds until it and the programs that it has started are ended.
     let seconds: Int64
@@ -137,7 +134,6 @@ struct ProgramRun {
 }
 
 extension ProgramRun.End: CustomStringConvertible {
-    /// One sentence.
     var description: String {
         switch self {
         case .ended(let code): "The command ended with \(code)."

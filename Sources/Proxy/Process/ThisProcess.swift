@@ -4,7 +4,6 @@ package import TablesProtocol
 
 /// Values of the operating system for this process.
 package enum ThisProcess {
-    /// The user id.
     package static var user: UInt32 { getuid() }
 
     /// The wall clock in milliseconds.
@@ -15,7 +14,6 @@ package enum ThisProcess {
         return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// A variable of the environment.
     package static func environment(_ name: String) -> String? {
         // The C string belongs to the environment, which this program never changes. It is copied at once.
         unsafe getenv(name).map { unsafe String(cString: $0) }
@@ -73,7 +71,6 @@ package enum LoginUsers {
     }
 }
 
-/// The version of this program.
 package enum Version {
     /// As `understudy --version` prints it.
     package static let text = "0.1.0"
@@ -83,7 +80,6 @@ package enum Version {
 struct ProcessUsage: Sendable, Hashable {
     /// Seconds of processor time, of the program and of the system for it.
     var cpuSeconds: Double
-    /// The number of open files and sockets.
     var openFiles: Int64
     /// How many may be open; the greatest number for any.
     var maxOpenFiles: UInt64
@@ -141,10 +137,39 @@ struct ProcessUsage: Sendable, Hashable {
         startedAtSeconds = boot + Double(start) / ticksPerSecond
     }
 
-    /// The soft limit of a line.
     private static func limit(_ name: String, _ limits: String) -> UInt64? {
         let line = limits.split(separator: "\n").first { $0.hasPrefix(name) }
         let word = line?.dropFirst(name.count).split(separator: " ").first
         return word == "unlimited" ? .max : word.flatMap { UInt64($0) }
     }
+}
+
+/// Why a command cannot start or go on: one sentence and the exit code.
+package struct StartProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One sentence for a person, with what to do.
+    package let sentence: String
+    /// The code the process ends with.
+    package let exitCode: ExitStatus
+
+    package init(_ sentence: String, _ exitCode: ExitStatus = .usage) {
+        self.sentence = sentence
+        self.exitCode = exitCode
+    }
+
+    package var description: String { sentence }
+}
+
+/// The exit code of a command. A command that has printed its output throws it.
+package enum ExitStatus: Int32, Error, Sendable, Hashable, CaseIterable {
+    /// Success.
+    case ok = 0
+    /// Failure.
+    case error = 1
+    /// Wrong use, or a start that is not possible (port, folder, lock).
+    case usage = 2
+    case offline = 3
+    case conflicts = 4
+    case quarantined = 5
+    /// No Understudy runs on this data folder.
+    case notRunning = 6
 }

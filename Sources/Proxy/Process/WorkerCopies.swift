@@ -10,20 +10,16 @@ final class WorkerCopies<Value: Sendable>: Sendable {
     /// One for each of the workers 0, 1, …; beyond the last they begin anew.
     private let copies: [Copy]
 
-    /// Makes the copies of `value`.
     init(_ value: Value) { copies = (0..<Limits.workerCopies).map { _ in Copy(value) } }
 
-    /// Calls `body` with the copy of a worker.
     func withCopy<T>(of worker: Int, _ body: (inout sending Value) -> sending T) -> T {
         copies[worker % copies.count].value.withLock(body)
     }
 
-    /// The copy of a worker.
     func value(of worker: Int) -> Value { withCopy(of: worker) { $0 } }
 
     /// Replaces every copy. A request that begins afterwards reads the new value.
     func replace(with value: Value) { for copy in copies { copy.value.withLock { $0 = value } } }
 
-    /// All copies.
     var all: [Value] { copies.map { $0.value.withLock { $0 } } }
 }

@@ -34,7 +34,6 @@ struct BlockingExecutor: Sendable {
     let worker: Int
     private let queue = DispatchQueue(label: "understudy.blocking")
 
-    /// Makes the executor.
     init(worker: Int) {
         self.worker = worker
     }

@@ -12,7 +12,6 @@ final class ClientChanges: Sendable {
         let stream: ByteStream
         /// Whether the caller may still be told; asked before anything is sent.
         var mayBeTold: @Sendable () -> Bool
-        /// The stamps that it was told.
         var told: [Source: Instant] = [:]
     }
     /// A table: one of the identity's own, or one that all identities share.
@@ -133,7 +132,6 @@ final class ClientChanges: Sendable {
 
 // `GET /tables/changes` with `Accept: text/event-stream`.
 extension TablesRoutes {
-    /// Whether a request asks for the stream of changes.
     static func asksForChanges(
         _ request: Request, _ path: Result<TablePath, TablesError>?
     ) -> Bool {

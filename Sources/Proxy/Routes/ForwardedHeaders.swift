@@ -9,7 +9,6 @@ import TablesProtocol
 final class ForwardedHeaders: Sendable {
     private let names: WorkerCopies<[ForwardableName]>
 
-    /// Forwards fields with these names.
     init(_ names: [ForwardableName] = []) { self.names = WorkerCopies(names) }
 
     /// Forwards fields with these names from the next request on.

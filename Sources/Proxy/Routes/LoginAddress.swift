@@ -15,7 +15,6 @@ struct LoginAddress: Sendable, Hashable {
             }
         }
 
-        /// The other form.
         var other: Form {
             switch self {
             case .mobileServices: .appService

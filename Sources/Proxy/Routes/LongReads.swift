@@ -96,7 +96,6 @@ struct FairQueue<Client: Hashable & Sendable, Work: Sendable>: Sendable {
     }
     private let limitPerClient: Int
     private var freeLanes: [Int]
-    /// The clients that have a lane.
     private var running: Set<Client> = []
     private var waiting: [Client: [Work]] = [:]
     /// The clients for whom something waits, the next one first.
@@ -132,7 +131,6 @@ struct FairQueue<Client: Hashable & Sendable, Work: Sendable>: Sendable {
         return Turn(client: client, lane: lane, work: work)
     }
 
-    /// Gives the lane of a turn back.
     mutating func end(_ turn: Turn) {
         running.remove(turn.client)
         freeLanes.append(turn.lane)

@@ -5,7 +5,6 @@ import Synchronization
 /// The permits of requests without a body that wait for the backend. Reads whose clients have left give theirs
 /// to others: a backend may take minutes for an answer that no client waits for.
 final class ReadPermits: Sendable {
-    /// A read that has a permit.
     private struct Read {
         let clientHasLeft: @Sendable () -> Bool
         /// Its work; nil until it has begun.
@@ -34,7 +33,6 @@ final class ReadPermits: Sendable {
         return permits.takeNow()
     }
 
-    /// Returns a permit.
     func release() { permits.release() }
 
     /// Runs the work of a read, which has a permit, until it has ended. It is cancelled once the client has

@@ -276,7 +276,6 @@ extension TablesRoutes {
         }
     }
 
-    /// What is here of such a list.
     private func listHere(
         _ context: RequestContext, _ query: TableQuery, _ wait: Duration?, _ reply: Reply
     ) async {

@@ -60,7 +60,6 @@ struct TablesRoutes: Sendable {
         return serve(call, token, request, actor)
     }
 
-    /// Answers a call in the tenant of its token.
     private func serve(
         _ call: TableCall, _ token: Token?, _ request: Request, _ actor: Actor
     ) -> Answer {
@@ -154,7 +153,6 @@ struct TablesRoutes: Sendable {
         let actor: Actor
         /// The client's header fields that are forwarded to the backend.
         let headers: HTTPFields
-        /// All header fields of the client.
         let fields: HTTPFields
         /// The call's table, found by the reader of the current thread: a server thread, the blocking
         /// executor, or a lane of ``LongReads``.
@@ -163,10 +161,8 @@ struct TablesRoutes: Sendable {
         /// The query pairs of the client's own that may select rows; nil without any.
         var pairs: OwnPairs? { OwnPairs(call.parameters) }
 
-        /// The client's trace.
         var trace: Trace? { Trace(fields) }
 
-        /// The answer to an error.
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 
         /// The same context on the thread that has a reader, with the table as it is now.
@@ -176,7 +172,6 @@ struct TablesRoutes: Sendable {
             return context
         }
 
-        /// The item that the path names.
         var target: ItemID? {
             switch call.verb {
             case .list, .insert: nil

@@ -4,12 +4,9 @@ import TablesProtocol
 /// The open stores, and the index entries of the closed ones. A pure value: ``TenantRegistry`` opens and
 /// closes the stores, and keeps this value under one lock.
 struct OpenStores: Sendable {
-    /// An open store.
     struct Slot: Sendable {
-        /// The tenant without a lease.
         let tenant: Tenant
         let loop: EngineLoop
-        /// Its entry in the index.
         let entry: StoreIndex.Entry?
         /// The number of leases.
         var uses = 0
@@ -19,7 +16,6 @@ struct OpenStores: Sendable {
         var isClosing = false
     }
 
-    /// A store that is closed.
     enum Closed: Sendable {
         case known(StoreIndex.Entry)
         /// The index has no entry for it, or its file has changed since the entry was made.
@@ -193,7 +189,6 @@ struct OpenStores: Sendable {
         return census
     }
 
-    /// The totals of the closed stores.
     var closedTotal: ClosedTotal {
         var total = ClosedTotal()
         for (identity, store) in closed {
@@ -202,7 +197,6 @@ struct OpenStores: Sendable {
         return total
     }
 
-    /// Whether an identity has a store.
     func knows(_ identity: String) -> Bool {
         open[identity] != nil || opening.contains(identity) || closed[identity] != nil
     }
@@ -211,7 +205,6 @@ struct OpenStores: Sendable {
     var identities: [String] { Set(open.keys).union(opening).union(closed.keys).sorted() }
 }
 
-/// The totals of the closed stores.
 struct ClosedTotal: Sendable, Hashable {
     /// The sum of the known summaries; nil if there is none.
     var sum: StoreSummary?
@@ -224,7 +217,6 @@ struct ClosedTotal: Sendable, Hashable {
     /// The number of stores that could not be opened at the last attempt. They may be in the sum.
     var failed = 0
 
-    /// Adds a store.
     mutating func add(_ store: OpenStores.Closed, hasFailed: Bool) {
         if hasFailed { failed += 1 }
         switch store {
@@ -236,7 +228,6 @@ struct ClosedTotal: Sendable, Hashable {
         }
     }
 
-    /// Adds the totals of other stores.
     mutating func add(_ other: ClosedTotal) {
         if let summary = other.sum { add(summary) }
         bytes += other.bytes

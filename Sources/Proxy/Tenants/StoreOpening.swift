@@ -134,7 +134,6 @@ extension TenantRegistry {
         }
     }
 
-    /// The tenant with a lease for a use that was counted.
     private func inUse(_ tenant: Tenant) -> Tenant {
         if tenant.identity == Identity.anonymousKey { return tenant }
         var tenant = tenant
@@ -242,12 +241,10 @@ extension TenantRegistry {
     /// All identities that have a store, `anonymous` first.
     var identities: [String] { [Identity.anonymousKey] + stores.withLock { $0.identities } }
 
-    /// Whether an identity has a store.
     func knows(_ identity: String) -> Bool {
         identity == Identity.anonymousKey || stores.withLock { $0.knows(identity) }
     }
 
-    /// The totals of the closed stores.
     var closedStores: ClosedTotal { stores.withLock { $0 }.closedTotal }
 
     /// Warnings for the operator about the closed stores.

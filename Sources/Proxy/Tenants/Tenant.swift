@@ -65,7 +65,6 @@ extension Tenant {
 final class EngineLoop: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// Whether the task was started.
     var isRunning: Bool { task.withLock { $0 != nil } }
 
     /// Starts the task; a second call does nothing.
@@ -112,7 +111,6 @@ final class BackendStatusCache: Sendable {
         static let sendsWrites = Flags(rawValue: 128)
     }
 
-    /// Whether the backend can be reached.
     enum Reach: Sendable, Hashable, CaseIterable {
         case reachable
         case away
@@ -128,7 +126,6 @@ final class BackendStatusCache: Sendable {
         var number = 0
         var generation: Generation?
     }
-    /// The latest refresh that was stored.
     private let latest = Mutex(Refresh())
     private let signInNeeds = Mutex<[TableName: Bool]>([:])
 
@@ -183,7 +180,6 @@ final class BackendStatusCache: Sendable {
         flags.load(ordering: .acquiring).isSuperset(of: marks)
     }
 
-    /// Whether the backend can be reached.
     var isOnline: Bool { has(.online) }
 
     /// Whether the backend can be reached. An engine without a token is `signedOut` only because it has no
@@ -199,7 +195,6 @@ final class BackendStatusCache: Sendable {
     /// Whether a person has switched to offline mode.
     var isSwitchedOff: Bool { has(.switchedOff) }
 
-    /// Whether the backend requires a sign-in.
     var isSignedOut: Bool { has(.signedOut) }
 
     /// Whether a table requires a sign-in by the backend's last answer; nil without one.

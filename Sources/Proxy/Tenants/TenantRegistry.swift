@@ -12,7 +12,6 @@ import TablesProtocol
 final class TenantRegistry: Sendable {
     /// Functions that make tenants.
     struct Factory: Sendable {
-        /// Makes the state of an identity.
         let tenantState: @Sendable (String) -> TenantState
         /// Opens the store of an identity, and makes its engine; blocks.
         let tenant: @Sendable (String, TenantState, EngineMemory?) throws(StartProblem) -> Tenant
@@ -93,12 +92,10 @@ final class TenantRegistry: Sendable {
         case tenant(Tenant, TokenConfirmation)
         /// An identity whose store is closed.
         case closed(String, Token, TokenConfirmation)
-        /// The token has not been verified.
         case unknown(Token)
         /// The token of an identity has to be verified again. If the backend cannot be reached, it is valid
         /// until then.
         case doubtful(Token, String, until: Instant)
-        /// The token is not valid.
         case ended
     }
 
@@ -154,7 +151,7 @@ final class TenantRegistry: Sendable {
         return isAway ? known.confirmedAt.adding(seconds: graceSeconds) : nil
     }
 
-    /// Whether a token is still one of an identity: nobody has signed out with it, the backend has not refused it,
+    /// Whether a token is still one of an identity: its user has not signed out, the backend has not refused it,
     /// and it has not ended.
     func holds(_ token: Token, _ identity: String) -> Bool {
         guard let (known, expiresAt) = tokens.find(token), known.identity.key == identity else {
@@ -227,21 +224,19 @@ final class TenantRegistry: Sendable {
         // A renewed token that does not name its owner has the owner of the earlier one.
         let isUnnamed = token.claims == nil && userID == nil
         let renewed = isUnnamed ? earlier.flatMap(tokens.owner(of:)) : nil
-        let identity = storeOwner(
-            renewed ?? Identity(token, userID: userID),
-            user: renewed == nil ? Identity.user(token, userID: userID) : nil)
+        let own = renewed ?? Identity(token, userID: userID)
+        let user = renewed == nil ? Identity.user(token, userID: userID) : nil
+        let identity = owners.identity(of: own, user: user, hasStore: knows(own.key))
         let tenant = try await open(identity.key)
+        if let user, identity != own {
+            do { try await tenant.engine.belong(to: user) } catch { throw StartProblem("\(error)") }
+        }
         owners.signedIn(identity.key)
         tokens.learn(token, of: identity, byLogin: byLogin)
         tenant.signedIn(token, isFresh: true)
         // A remembered sign-in is on disk before the client gets the answer.
         if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return tenant
-    }
-
-    /// The identity whose store a user has: their own, or that of a store by the operator's word.
-    private func storeOwner(_ own: Identity, user: String?) -> Identity {
-        owners.identity(of: own, user: user, hasStore: knows(own.key))
     }
 
     /// Removes all tokens of a user who has signed out. The user's queue waits for a sign-in. If that

@@ -22,7 +22,7 @@ enum PostgreSQLArrivals {
         }
         for row in try connection.run(
             """
-            SELECT id, origin_ticks, version, stamp_ticks FROM arrivals
+            SELECT id, origin_ticks, version, stamp_ticks, deleted_here FROM arrivals
             WHERE table_key = $1::bigint AND id IN \(list)
             """, [.integer(table.key), wanted])
         {
@@ -30,11 +30,16 @@ enum PostgreSQLArrivals {
             knownRows[id, default: KnownRow()].arrival = Arrival(
                 updatedAt: row.textOrNull(1).flatMap { Int64($0) }.map { Instant(ticks: $0) },
                 version: try row.text(2), stamp: Instant(ticks: try row.integer(3)))
+            let isDeletedHere = try row.boolean(4)
+            if knownRows[id]?.row == nil { knownRows[id]?.isDeletedForGood = isDeletedHere }
         }
         let absent = ids.filter { knownRows[$0]?.row == nil }
         if absent.isEmpty { return knownRows }
         for id in try deleted(connection, table.table.name, among: jsonArray(absent)) {
             knownRows[id, default: KnownRow()].isDeletedForGood = true
+        }
+        if let times = table.forgotten.rowsWithoutTrace {
+            for id in absent { knownRows[id, default: KnownRow()].rowsWithoutTrace = times }
         }
         return knownRows
     }
@@ -203,10 +208,11 @@ enum PostgreSQLEffects {
         ).isEmpty
     }
 
-    /// Whether a table had any effect.
-    static func has(_ connection: PostgreSQLConnection, _ table: TableName) throws -> Bool {
-        try !connection.run(
-            "SELECT 1 FROM effects WHERE folded = $1::text LIMIT 1", [.text(table.key)]
+    /// Whether a table had any effect, also one that is no longer kept.
+    static func has(_ connection: PostgreSQLConnection, _ record: TableRecord) throws -> Bool {
+        if record.forgotten.firstEffect != nil { return true }
+        return try !connection.run(
+            "SELECT 1 FROM effects WHERE folded = $1::text LIMIT 1", [.text(record.table.name.key)]
         ).isEmpty
     }
 

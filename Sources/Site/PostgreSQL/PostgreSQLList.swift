@@ -13,11 +13,8 @@ struct PostgreSQLList {
     private let compiler: PostgreSQLCompiler
     /// The condition for rows that the client's condition may look at: within the scope, and not deleted
     /// where tombstones are left out.
-    private var base: SQLFragment
+    private let base: SQLFragment
     private let scope: SQLFragment?
-    private let indexed: IndexedList?
-    /// The order that an index gives; nil where none does.
-    private var indexedOrder: SQLFragment?
 
     init(_ query: RowQuery, _ record: TableRecord) {
         self.query = query
@@ -35,42 +32,24 @@ struct PostgreSQLList {
             let times = query.isExact ? [] : query.filter?.times ?? []
             for time in times.compactMap({ compiler.filter($0) }) { base = base.and(time) }
         }
-        indexed = compiler.indexed(
-            by: record.indexes.map(\.shape), query.filter?.scope ?? query.filter?.condition,
-            query.orderBy.isEmpty && query.lastOrder == .insertion ? nil : query.orderBy)
-        for term in indexed?.terms ?? [] { base = base.and(term) }
         self.base = base
         self.compiler = compiler
-    }
-
-    /// Looks which of the table's values keep an index from serving the list, and adds what it then serves.
-    mutating func lookForOddities(_ connection: PostgreSQLConnection) throws {
-        guard let indexed else { return }
-        var hasOddities = false
-        var hasLongValues = false
-        if let oddity = indexed.oddity {
-            let rows = "EXISTS (SELECT 1 FROM items WHERE table_key = ?::bigint AND (\(oddity.text))"
-            let arguments = [SQLValue.integer(record.key)] + oddity.arguments
-            let found = try connection.run(
-                SQLFragment(
-                    "SELECT \(rows) IS NOT NULL), \(rows) = 'long')", arguments + arguments))
-            hasOddities = try found.first?.boolean(0) ?? true
-            hasLongValues = try found.first?.boolean(1) ?? true
-        }
-        if !hasOddities { for term in indexed.termsWithoutOddities { base = base.and(term) } }
-        indexedOrder = hasLongValues ? indexed.order?.withLongValues : indexed.order?.usual
     }
 
     /// The rows after the skipped ones and, where asked for, the number of all.
     /// - Parameter milliseconds: how long its statements may take, all together. The transaction gives this time
     ///   to each statement already.
     /// - Throws: ``TooMuchWork``, or PostgreSQL's error where it ends a statement after that time.
-    mutating func rows(
-        _ connection: PostgreSQLConnection, milliseconds: Int
-    ) throws -> RowList {
+    func rows(_ connection: PostgreSQLConnection, milliseconds: Int) throws -> RowList {
         let end = Uptime.now + .milliseconds(milliseconds)
-        try lookForOddities(connection)
-        guard let condition, let page else { return try rowsFromCopy(connection, until: end) }
+        guard let condition, let order else { return try rowsFromCopy(connection, until: end) }
+        let page = SQLFragment(
+            """
+            SELECT \(PostgreSQLItems.selectedColumns) FROM items WHERE \(condition.text)
+            ORDER BY \(order.text) LIMIT ?::bigint OFFSET ?::bigint
+            """,
+            condition.arguments + order.arguments
+                + [.integer(Int64(query.limit)), .integer(Int64(query.skip))])
         let rows =
             query.limit > 0 ? try connection.run(page).map(PostgreSQLItems.row) : []
         guard query.counts else { return RowList(rows: rows) }
@@ -84,20 +63,7 @@ struct PostgreSQLList {
     /// the client's condition.
     var condition: SQLFragment? {
         guard let condition = query.filter?.condition else { return base }
-        if scope == nil, let judged = indexed?.condition { return base.and(judged) }
         return compiler.filter(condition).map { base.and(withinScope($0)) }
-    }
-
-    /// The statement for the rows of the answer; nil where PostgreSQL cannot judge condition or order.
-    var page: SQLFragment? {
-        guard let condition, let order else { return nil }
-        return SQLFragment(
-            """
-            SELECT \(PostgreSQLItems.selectedColumns) FROM items WHERE \(condition.text)
-            ORDER BY \(order.text) LIMIT ?::bigint OFFSET ?::bigint
-            """,
-            condition.arguments + order.arguments
-                + [.integer(Int64(query.limit)), .integer(Int64(query.skip))])
     }
 
     /// A condition that is evaluated for the rows of the scope alone: PostgreSQL promises the order of
@@ -110,8 +76,7 @@ struct PostgreSQLList {
     }
 
     private var order: SQLFragment? {
-        if let indexedOrder { return indexedOrder }
-        return query.orderBy.isEmpty && query.lastOrder == .insertion
+        query.orderBy.isEmpty && query.lastOrder == .insertion
             ? SQLFragment("position") : compiler.ordering(query.orderBy)
     }
 
@@ -160,10 +125,9 @@ struct PostgreSQLList {
 }
 
 extension PostgreSQLConnection {
-    /// Runs a compiled statement; it is not prepared, since hardly two are alike, and so PostgreSQL plans with the
-    /// values, by which it knows the keys of an index.
+    /// Runs a compiled statement; it is not prepared, since hardly two are alike.
     @discardableResult
-    func run(_ fragment: SQLFragment) throws -> [PostgreSQLRow] {
+    fileprivate func run(_ fragment: SQLFragment) throws -> [PostgreSQLRow] {
         let numbered = fragment.numbered()
         return try run(
             numbered.text, numbered.arguments.map(\.inPostgreSQL), keep: false)

@@ -113,8 +113,10 @@ extension PostgreSQLRowStorage {
                     guard let table = try PostgreSQLTables.find(connection, query.table) else {
                         return RowList(count: query.counts ? 0 : nil)
                     }
-                    var list = PostgreSQLList(query, table)
-                    return try list.rows(connection, milliseconds: milliseconds)
+                    var list = try PostgreSQLList(query, table)
+                        .rows(connection, milliseconds: milliseconds)
+                    list.deletionsAfter = table.forgotten.lastTombstone
+                    return list
                 }
             } catch let error as PostgreSQLError where error.isCancelledStatement {
                 // The server's time-out of a statement: the list would run into it again.
@@ -161,7 +163,7 @@ extension PostgreSQLRowStorage {
     private static let digest = "sha256(convert_to($1::text, 'UTF8'))"
 
     /// Runs one statement, which may be repeated.
-    private func runningOneStatement<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws
+    func runningOneStatement<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws
         -> Value
     {
         try mappingTransientErrors { try pool.retrying(body) }
@@ -306,7 +308,7 @@ extension PostgreSQLRowStorage {
     ) throws -> [MoveOutcome] {
         var knownRows = try PostgreSQLArrivals.knownRows(connection, record, rows.map(\.itemID))
         var moving = Moving(
-            record, move, hasEffects: try PostgreSQLEffects.has(connection, record.table.name))
+            record, move, hasEffects: try PostgreSQLEffects.has(connection, record))
         try PostgreSQLArrivals.beginVersions(connection, at: move.at)
         var outcomes: [MoveOutcome] = []
         var written: [ItemID: Moving.Placed] = [:]

@@ -6,7 +6,7 @@ import TablesProtocol
 enum PostgreSQLTables {
     private static let select = """
         SELECT key, name, soft_delete, id_kind, needs_sign_in, declared_columns, seen_columns,
-          last_stamp, last_number, indexes
+          last_stamp, last_number, first_effect, last_deletion, last_tombstone
         FROM tables WHERE folded = $1::text
         """
 
@@ -24,7 +24,10 @@ enum PostgreSQLTables {
     }
 
     private static func record(_ row: PostgreSQLRow, _ name: TableName) throws -> TableRecord {
-        TableRecord(
+        let time = { (place: Int) in
+            row.textOrNull(place).flatMap { Int64($0) }.map { Instant(ticks: $0) }
+        }
+        return TableRecord(
             key: try row.integer(0),
             table: StoredTable(
                 name: TableName(try row.text(1)) ?? name,
@@ -34,7 +37,8 @@ enum PostgreSQLTables {
                     needsSignIn: try row.boolean(4), columns: TableRecord.columns(try row.text(5))),
                 seenColumns: TableRecord.columns(try row.text(6))),
             lastStamp: try row.integer(7), lastNumber: try row.integer(8),
-            indexes: TableIndex.list(try row.text(9)))
+            forgotten: ForgottenPast(
+                firstEffect: time(9), lastDeletion: time(10), lastTombstone: time(11)))
     }
 
     /// Makes a table; one that exists takes the options where they are declared.
@@ -79,8 +83,7 @@ enum PostgreSQLTables {
 enum PostgreSQLSchema {
     /// A step that was released never changes; a new one comes after it.
     private static let steps = [
-        String(decoding: PackageResources.Schema_sql, as: UTF8.self), arrivals,
-        String(decoding: PackageResources.Indexes_sql, as: UTF8.self),
+        String(decoding: PackageResources.Schema_sql, as: UTF8.self), arrivals, expiry,
     ]
 
     /// One line for each item that came from another backend: the stamp that it had there, and version and
@@ -94,6 +97,16 @@ enum PostgreSQLSchema {
           stamp_ticks bigint NOT NULL,
           PRIMARY KEY (table_key, id)
         );
+        """
+
+    /// What must be known of effects and tombstones that were removed (``ForgottenPast``, in ticks), and indexes by
+    /// which they are found. `deleted_here`: a client has deleted the row here, and the trace of that was removed.
+    private static let expiry = """
+        ALTER TABLE tables ADD COLUMN first_effect bigint, ADD COLUMN last_deletion bigint,
+          ADD COLUMN last_tombstone bigint;
+        ALTER TABLE arrivals ADD COLUMN deleted_here boolean NOT NULL DEFAULT false;
+        CREATE INDEX effects_by_time ON effects (folded, at);
+        CREATE INDEX tombstones_by_stamp ON items (table_key, stamp) WHERE deleted;
         """
 
     /// The lock that a node holds while it looks at the schema: `understd` as a number.

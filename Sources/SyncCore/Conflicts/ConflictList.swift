@@ -38,7 +38,6 @@ enum ConflictReason {
 public struct ConflictDetail: Sendable, Hashable {
     /// One column of the conflict.
     public struct Field: Sendable, Hashable {
-        /// The column's name.
         public var name: String
         /// The value that the local change started from; nil if there was no such column.
         public var base: JSONText?
@@ -50,7 +49,6 @@ public struct ConflictDetail: Sendable, Hashable {
         public var overlaps: Bool
     }
 
-    /// The operation's id.
     public var id: OperationID
     /// The identity that the operation belongs to.
     public var identity: String
@@ -60,7 +58,6 @@ public struct ConflictDetail: Sendable, Hashable {
     public var itemID: String
     /// The operation's revision, which a resolution must name.
     public var revision: Int
-    /// What the operation does.
     public var kind: OperationKind
     /// A short text of the item for a person.
     public var title: String?
@@ -72,9 +69,7 @@ public struct ConflictDetail: Sendable, Hashable {
     public var mine: JSONText?
     /// The backend's columns; nil if the backend has no row.
     public var server: JSONText?
-    /// Whether the backend deleted the row.
     public var serverDeleted: Bool
-    /// Whether the row is deleted here.
     public var mineDeleted: Bool
     /// The columns in which the rows differ.
     public var fields: [Field]

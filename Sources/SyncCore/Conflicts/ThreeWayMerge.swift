@@ -80,6 +80,16 @@ extension Columns {
         return sent.all.allSatisfy { values.comparable($0.name).isSame(as: $0.value) }
     }
 
+    /// The base of a change after its row came to a backend that knows the user by another id: the columns in
+    /// which the backend's row has that id have it here too, since no writer changed them.
+    /// - Parameter owner: the user's id at the backend; nil if the row came from no other backend.
+    func following(_ owner: String?, of server: Columns) -> Columns {
+        guard let owner, !isEmpty else { return self }
+        let owned = server.all.filter { $0.value.string?.utf8.elementsEqual(owner.utf8) ?? false }
+        let names = Set(owned.map { $0.name.lowercased() })
+        return Columns(all.filter { !names.contains($0.name.lowercased()) } + owned)
+    }
+
     /// These columns in their order, each with its value's text in `others` where they have it.
     func written(as others: Columns) -> Columns {
         guard self != others else { return self }
@@ -95,6 +105,5 @@ extension Columns {
 }
 
 extension Columns {
-    /// The object as one JSON value.
     var json: JSONText { (try? JSONText(validating: text)) ?? .null }
 }

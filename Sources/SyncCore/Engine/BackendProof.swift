@@ -38,14 +38,16 @@ extension SyncEngine {
     func otherBackendReason() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
-            let (binding, known, notBefore) = try await store.write { transaction in
+            let (binding, known, notBefore, owner) = try await store.write { transaction in
                 (
                     try transaction.binding.bind(to: address),
                     try transaction.binding.provenGeneration(),
-                    try transaction.binding.notBefore()
+                    try transaction.binding.notBefore(),
+                    try transaction.binding.owner()
                 )
             }
             self.binding = binding
+            self.owner = owner
             backendNotBefore = store.has(.tableWaitIgnored) ? nil : notBefore
             // The known generation is only tried first: the backend may have another one by now.
             if backend.generation == .auto, let known, binding == .bound {

@@ -280,6 +280,5 @@ extension SyncEngine {
 }
 
 extension Instant {
-    /// The beginning of its minute.
     fileprivate var minute: Instant { roundedDown(toSeconds: 60) }
 }

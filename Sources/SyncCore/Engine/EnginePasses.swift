@@ -163,7 +163,7 @@ extension SyncEngine {
         let pass = PushPass(
             store: store, remote: remote, prover: prover(remote), settings: settings,
             random: random, cancel: running.cancel, log: log,
-            slots: Permits(max(1, settings.parallelism)),
+            slots: Permits(max(1, settings.parallelism)), owner: owner,
             proofTables: { await self.proofTables(of: $0, goesLast: $1) },
             yields: {
                 switch turn {

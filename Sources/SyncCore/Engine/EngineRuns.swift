@@ -1,7 +1,6 @@
 import Logging
 public import TablesProtocol
 
-/// A run in progress.
 struct CurrentRun: Sendable {
     var run: Run
     var wish: Scheduler.Wish

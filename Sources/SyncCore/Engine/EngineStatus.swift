@@ -1,43 +1,26 @@
 import Logging
 public import TablesProtocol
 
-/// Whether and how the backend answers.
 public enum BackendState: String, Sendable, Hashable, CaseIterable {
     case online, offline, degraded, signedOut, portal, notTables
 }
 
 /// The backend's status as far as it is known.
 public struct BackendStatus: Sendable, Hashable {
-    /// The backend's address.
     public var url: String
-    /// Whether and how the backend answers.
     public var state: BackendState
     /// Why it has this state, in plain words.
     public var reason: String
-    /// When it got this state.
     public var since: Instant
     /// When the backend is tried again; nil if nothing waits for that.
     public var nextTry: Instant?
     /// Whether anything was asked of it since the start, or since its address was changed.
-    public var isAsked: Bool
+    public var isAsked = true
     /// The request that showed that it, or the only table that was asked for, cannot be used; nil while it
     /// answers.
     public var failedRequest: FailedRequest?
     /// Since when its stream of changes is followed; nil while it is not.
     public var changesFollowedSince: Instant?
-
-    /// Makes a status from its parts.
-    public init(
-        url: String, state: BackendState, reason: String, since: Instant, nextTry: Instant? = nil,
-        isAsked: Bool = true
-    ) {
-        self.url = url
-        self.state = state
-        self.reason = reason
-        self.since = since
-        self.nextTry = nextTry
-        self.isAsked = isAsked
-    }
 }
 
 /// The status of one identity's store and engine.
@@ -49,9 +32,7 @@ public struct EngineStatus: Sendable, Hashable {
         case offline(until: Instant?)
     }
 
-    /// The identity of the store and the engine.
     public var identity: String
-    /// The backend's status.
     public var backend: BackendStatus
     /// Whether the backend may be used.
     public var mode: Mode
@@ -59,34 +40,14 @@ public struct EngineStatus: Sendable, Hashable {
     public var queue: QueueCounts
     /// The counts of every accepted write.
     public var ledger: Ledger
-    /// Every table.
     public var tables: [TableStatus]
     /// When the last sync since the start ended that pulled every table.
     public var lastSync: Instant?
-    /// When the next sync is due.
     public var nextSync: Instant?
     /// Warnings for a person, in plain words.
     public var warnings: [String]
     /// How often the sync loop stalled and was restarted since the start.
-    public var stalls: Int
-
-    /// Makes a status from its parts.
-    public init(
-        identity: String, backend: BackendStatus, mode: Mode, queue: QueueCounts, ledger: Ledger,
-        tables: [TableStatus], lastSync: Instant?, nextSync: Instant?, warnings: [String],
-        stalls: Int = 0
-    ) {
-        self.identity = identity
-        self.backend = backend
-        self.mode = mode
-        self.queue = queue
-        self.ledger = ledger
-        self.tables = tables
-        self.lastSync = lastSync
-        self.nextSync = nextSync
-        self.warnings = warnings
-        self.stalls = stalls
-    }
+    public var stalls = 0
 }
 
 /// An operation that the engine left to a person: a conflict, or one that the backend refused.

@@ -104,7 +104,6 @@ extension SyncEngine {
         }
     }
 
-    /// The outcome of a forwarded read.
     private enum ReadOutcome {
         case exchange(RemoteExchange, ForwardedAnswer)
         case untranslatable

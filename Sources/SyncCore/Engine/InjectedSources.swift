@@ -2,7 +2,6 @@ public import TablesProtocol
 
 /// The wall clock and a monotonic clock, injected.
 public protocol StoreClock: Sendable {
-    /// The wall time.
     func now() -> Instant
     /// The time since a fixed point in the past; it never goes back.
     func uptime() -> Duration
@@ -21,9 +20,7 @@ public protocol RandomSource: Sendable {
     func next(below bound: UInt64) -> UInt64
 }
 
-/// The system's random numbers.
 public struct SystemRandom: RandomSource {
-    /// Makes the source.
     public init() {}
 
     /// A number in `0..<bound`, uniformly distributed.

@@ -1,102 +1,56 @@
 public import TablesProtocol
 
-/// The state of the run.
 public enum RunState: String, Sendable, Hashable, CaseIterable {
     case running, complete, completeWithErrors, offline, signIn, cancelled, failed
 }
 
-/// What was requested.
 public enum RunKind: String, Sendable, Hashable, CaseIterable { case sync, push, pull }
 
 /// One push, pull or sync: in progress or finished.
 public struct Run: Sendable, Hashable {
     /// How far a run in progress is.
     public struct Progress: Sendable, Hashable {
-        /// The phase.
         public enum Phase: String, Sendable, Hashable, CaseIterable { case push, pull }
 
-        /// The phase.
         public var phase: Phase
         /// The number of operations that were tried, or the number of rows of the current table that were
         /// received.
         public var done: Int
         /// The number of operations that are due, or of rows that the backend announced; nil if it did not.
         public var total: Int?
-
-        /// Makes a progress from its parts.
-        public init(phase: Phase, done: Int, total: Int? = nil) {
-            self.phase = phase
-            self.done = done
-            self.total = total
-        }
     }
 
-    /// The run's id.
     public var id: String
-    /// What was requested.
     public var kind: RunKind
-    /// The run's state.
-    public var state: RunState
+    public var state = RunState.running
     /// Why it has this state, in plain words.
     public var reason: String?
-    /// When it began.
     public var startedAt: Instant
-    /// When it ended.
     public var endedAt: Instant?
     /// The report of the push; nil for a pull.
     public var push: PushReport?
     /// The reports of the pulls, one for each table.
-    public var pull: [PullReport]
+    public var pull: [PullReport] = []
     /// How far the run is; nil before its first request and after its end.
     public var progress: Progress?
-
-    /// Makes a run from its parts.
-    public init(
-        id: String, kind: RunKind, state: RunState = .running, reason: String? = nil,
-        startedAt: Instant, endedAt: Instant? = nil, push: PushReport? = nil,
-        pull: [PullReport] = []
-    ) {
-        self.id = id
-        self.kind = kind
-        self.state = state
-        self.reason = reason
-        self.startedAt = startedAt
-        self.endedAt = endedAt
-        self.push = push
-        self.pull = pull
-    }
 }
 
-/// What a push did.
 public struct PushReport: Sendable, Hashable {
-    /// The result for one operation.
     public struct Result: Sendable, Hashable {
-        /// The operation's id.
         public var id: OperationID
-        /// The operation's new state.
         public var state: OperationState
-
-        /// Makes a result.
-        public init(id: OperationID, state: OperationState) {
-            self.id = id
-            self.state = state
-        }
     }
 
     /// The number of attempts made for operations, including those that only read a row back.
     public var sent = 0
-    /// The number of operations that the backend applied.
     public var applied = 0
-    /// The number of operations that became conflicts.
     public var conflicts = 0
-    /// The number of operations that were refused.
     public var quarantined = 0
     /// The number of operations that are still open at the end.
     public var left = 0
     /// The latest results; at most ``StoreLimits/runResults`` after the end.
     public var results: [Result] = []
 
-    /// An empty report.
     public init() {}
 
     /// The sum of two pushes of one run.
@@ -112,13 +66,9 @@ public struct PushReport: Sendable, Hashable {
     }
 }
 
-/// What a pull of one table did.
 public struct PullReport: Sendable, Hashable {
-    /// The table's name.
     public var table: String
-    /// The number of requests.
     public var requests = 0
-    /// The number of rows in the answers.
     public var received = 0
     /// The number of rows that the backend announced; nil if it did not, or if an earlier process ran the
     /// pull.
@@ -128,11 +78,9 @@ public struct PullReport: Sendable, Hashable {
     /// The number of rows with local changes. The local changes stay; the backend's row is stored beside
     /// them.
     public var skippedDirty = 0
-    /// The number of rows that were removed.
     public var deleted = 0
     /// Why the pull stopped early, in plain words.
     public var error: String?
 
-    /// An empty report.
     public init(table: String) { self.table = table }
 }

@@ -48,6 +48,8 @@ public actor SyncEngine {
     var pulledSoFar: Set<PullRequest> = []
     /// The backend that the store belongs to; nil until it is read.
     var binding: Binding?
+    /// See ``BackendBinding/owner()``; nil until ``binding`` is read.
+    var owner: String?
     /// Before which the backend asked not to be tried (Retry-After), by the wall clock; nil if it named no
     /// time, or before the binding is read.
     var backendNotBefore: Instant?
@@ -214,10 +216,8 @@ public actor SyncEngine {
         wake()
     }
 
-    /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
-    /// Replaces the settings.
     public func update(_ settings: SyncSettings) async { await update { _ in settings } }
 
     /// Changes the settings atomically.
@@ -230,12 +230,6 @@ public actor SyncEngine {
         wake()
     }
 
-    /// Uses another backend from the next request on.
-    public func update(_ backend: BackendConfiguration) {
-        self.backend = backend
-        forget("The address was changed; it has not been asked yet.")
-    }
-
     /// Accepts the backend for a store that belongs to an earlier one. The queue stays; all pull tokens are
     /// reset.
     public func rebind() async throws(StoreError) {
@@ -244,11 +238,21 @@ public actor SyncEngine {
         forget("The backend was accepted; it has not been asked yet.")
     }
 
+    /// Takes the id that the store's user has at this backend, after the store came from another one. The
+    /// owner of a row is no change that anybody made then (``Columns/following(_:of:)``).
+    public func belong(to user: String) async throws(StoreError) {
+        if try await store.read({ try $0.binding.owner() }) != user {
+            try await store.write { try $0.binding.setOwner(user) }
+        }
+        owner = user
+    }
+
     private func forget(_ reason: String) {
         isProven = false
         isGenerationKnown = false
         isGenerationRemembered = false
         binding = nil
+        owner = nil
         backendNotBefore = nil
         generation = backend.generation.first
         warnings = []

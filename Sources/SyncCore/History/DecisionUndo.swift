@@ -120,7 +120,8 @@ struct DecisionUndo: InTransaction {
         let server = row.rowID == nil ? point.server : ServerSide(knownOf: row)
         let isJudged = chain.isEmpty && !operation.maybeApplied && operation.state != .conflict
         var isNewConflict = false
-        if isJudged, case .overlap = ChainJudge(server, after: nil).judge(operation) {
+        let owner = try binding.owner()
+        if isJudged, case .overlap = ChainJudge(server, owner: owner, after: nil).judge(operation) {
             operation.becomeConflict(
                 ConflictReason.sentence(operation.kind, isGone: !server.isLive))
             operation.baseVersion = nil
@@ -166,7 +167,6 @@ struct DecisionUndo: InTransaction {
         return operation
     }
 
-    /// The row of an item that a purge has removed since.
     private func purgedRow(_ point: UndoPoint, _ table: TableRecord) -> ItemRow {
         var row = ItemRow(new: point.operation.itemID, tableID: table.id)
         row.columns = point.server.columns ?? Columns()

@@ -1,7 +1,6 @@
 import Storage
 import TablesProtocol
 
-/// Undoes entries of history.
 struct EntryUndo: InTransaction {
     let transaction: Transaction
     private var decisionUndo: DecisionUndo { DecisionUndo(transaction: transaction) }
@@ -232,7 +231,6 @@ struct WriteUndo: InTransaction {
 
 /// The effect of a write on an item.
 struct WrittenChange {
-    /// The operation that carried the write.
     var operationID: OperationID?
     /// The columns before; nil if the item did not exist or was deleted.
     var before: Columns?

@@ -1,7 +1,6 @@
 import Storage
 import TablesProtocol
 
-/// What changed.
 public enum EventKind: String, Sendable, Hashable, CaseIterable {
     case item, operation, run, status, conflict
 }
@@ -10,9 +9,7 @@ public enum EventKind: String, Sendable, Hashable, CaseIterable {
 public struct Event: Sendable, Hashable {
     /// The event's id, from a persisted sequence.
     public var id: Int64
-    /// What changed.
     public var kind: EventKind
-    /// The identity of the store.
     public var identity: String
     /// The table; nil if the event concerns all.
     public var table: String?
@@ -22,7 +19,6 @@ public struct Event: Sendable, Hashable {
     public var operationID: OperationID?
 }
 
-/// A batch of events for a reader.
 public enum EventBatch: Sendable, Hashable {
     /// The events after the id that the reader named, oldest first.
     case events([Event])
@@ -47,7 +43,6 @@ struct EventLog {
                 operationID: operation))
     }
 
-    /// Adds an event about an operation.
     func emit(_ kind: EventKind, _ operation: TableOperation) {
         emit(kind, table: operation.table, item: operation.itemID, operation: operation.id)
     }

@@ -3,15 +3,12 @@ public import TablesProtocol
 
 /// An entry of another store's history, as exported.
 public struct ImportedEntry: Sendable {
-    /// When it happened.
     public var at: Instant
-    /// What happened.
     public var kind: HistoryKind
     /// The actor in the other store.
     public var actor: Actor
     /// The table; nil if none was concerned.
     public var table: TableName?
-    /// The item.
     public var itemID: String?
     /// The operation's id in the other store.
     public var operationID: OperationID?
@@ -22,7 +19,6 @@ public struct ImportedEntry: Sendable {
     /// One sentence for a person.
     public var summary: String
 
-    /// Makes an entry from its parts.
     public init(
         at: Instant, kind: HistoryKind, actor: Actor, table: TableName?, itemID: String?,
         operationID: OperationID?, before: Columns?, after: Columns?, summary: String
@@ -39,9 +35,7 @@ public struct ImportedEntry: Sendable {
     }
 }
 
-/// The outcome for an imported entry.
 public enum ImportedOutcome: Sendable, Hashable {
-    /// It was added to the history.
     case added
     /// The history already has it.
     case present
@@ -49,7 +43,6 @@ public enum ImportedOutcome: Sendable, Hashable {
     case tableNotAllowed
 }
 
-/// Imports the history of another store.
 struct HistoryImport: InTransaction {
     let transaction: Transaction
 

@@ -1,5 +1,5 @@
 import Storage
-import TablesProtocol
+public import TablesProtocol
 
 /// The history and its undo points: `history` and `undo_points`.
 struct HistoryLog {
@@ -29,7 +29,6 @@ struct HistoryLog {
         return transaction.db.insertedRowID
     }
 
-    /// Adds an entry about an operation.
     @discardableResult
     func record(
         _ kind: HistoryKind, actor: Actor, _ operation: TableOperation,
@@ -52,7 +51,6 @@ struct HistoryLog {
         try save(point, of: entry, before: before)
     }
 
-    /// The entry with an id.
     func entry(_ id: Int64) throws -> HistoryRow? {
         try transaction.first(
             "SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)
@@ -112,4 +110,212 @@ struct HistoryLog {
                 operation.headers.stored, operation.trace?.state,
             ])
     }
+}
+
+public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
+    case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
+        pulled,
+        purged, undone, failed
+}
+
+/// One entry of history with the item's columns before and after.
+public struct HistoryEntry: Sendable, Hashable {
+    /// The entry's number. Later entries have greater ones, but imported entries are below all others.
+    public var id: Int64
+    public var at: Instant
+    public var kind: HistoryKind
+    public var actor: Actor
+    /// The table as first spelled.
+    public var table: String?
+    public var itemID: String?
+    /// The operation; nil if none was concerned.
+    public var operationID: OperationID?
+    /// A short text of the item for a person, while the operation is stored.
+    public var title: String?
+    /// The item's columns before; nil if it did not exist or was deleted, and in an entry without columns.
+    public var before: JSONText?
+    /// The item's columns after; nil if it does not exist or is deleted, and in an entry without columns.
+    public var after: JSONText?
+    /// One sentence for a person.
+    public var summary: String
+    /// Whether it can be undone and was not undone yet.
+    public var undoable: Bool
+    /// The entry that undid this one.
+    public var undoneBy: Int64?
+}
+
+struct HistoryRow {
+    let id: Int64
+    let tableID: Int64?
+    let itemID: String?
+    let operationID: OperationID?
+    let before: Columns?
+    let after: Columns?
+    let summary: String
+    let isUndoable: Bool
+    let undoneBy: Int64?
+    let kind: HistoryKind?
+    let at: Int64
+
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = """
+        history.id, history.table_id, history.item_id, history.op_id, before, after, summary,
+        undoable, undone_by, history.kind, at
+        """
+
+    init(_ row: StatementRow) {
+        id = row[0]
+        tableID = row[1]
+        itemID = row[2]
+        operationID = row[3]
+        before = (row[4] as String?).map { Columns(stored: $0) }
+        after = (row[5] as String?).map { Columns(stored: $0) }
+        summary = row[6]
+        isUndoable = row[7]
+        undoneBy = row[8]
+        kind = HistoryKind(rawValue: row[9])
+        at = row[10]
+    }
+}
+
+extension HistoryEntry {
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = "\(HistoryRow.columns), history.actor, tables.name, operations.title"
+
+    /// Reads an entry with its table's name and its operation's title.
+    init?(_ row: StatementRow) {
+        let entry = HistoryRow(row)
+        guard let kind = entry.kind, let actor = Actor(rawValue: row[11]) else { return nil }
+        self.init(
+            id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
+            table: row[12], itemID: entry.itemID, operationID: entry.operationID, title: row[13],
+            before: entry.before?.json, after: entry.after?.json,
+            summary: entry.summary,
+            undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)
+    }
+}
+
+/// An operation and its item before a decision. Undoing the decision restores them.
+struct UndoPoint {
+    var operation: TableOperation
+    /// The item's local columns.
+    var mine: Columns
+    var mineDeleted: Bool
+    /// The backend's row as it was known.
+    var server: ServerSide
+    /// The item that "keep both" inserted with my columns.
+    var copy: ItemID?
+
+    init(_ operation: TableOperation, _ row: ItemRow, _ server: ServerSide) {
+        self.operation = operation
+        mine = row.columns
+        mineDeleted = row.deleted
+        self.server = server
+    }
+}
+
+extension UndoPoint {
+    /// Selects the undo point of an entry.
+    static let select = """
+        SELECT \(TableOperation.columns),
+          coalesce(nullif(mine, ''), (SELECT before FROM history WHERE id = undo_points.history), '{}'),
+          mine_deleted, server, server_deleted, server_version,
+          server_updated_at, copy_id
+        FROM undo_points JOIN tables ON tables.id = undo_points.table_id WHERE history = ?
+        """
+
+    init?(_ row: StatementRow) {
+        guard let operation = TableOperation(row) else { return nil }
+        self.operation = operation
+        let first = TableOperation.columnCount
+        mine = Columns(stored: row[first])
+        if (row[TableOperation.payloadColumn] as String?)?.isEmpty == true {
+            self.operation.payload = mine
+        }
+        mineDeleted = row[first + 1]
+        server = ServerSide(columns: (row[first + 2] as String?).map { Columns(stored: $0) })
+        server.isDeleted = row[first + 3]
+        server.version = row[first + 4]
+        server.updatedAt = row[first + 5]
+        copy = (row[first + 6] as String?).map {
+            ItemID(stored: $0, kind: operation.itemID.kind)
+        }
+    }
+}
+
+/// Who or what did something: made a write, or caused an entry of history.
+public indirect enum Actor: RawRepresentable, Sendable, Hashable {
+    /// An app through `/tables`.
+    case client
+    /// An app with its own capability address, by the address's name.
+    case namedClient(String)
+    /// A person through the dashboard or a command.
+    case person
+    /// The engine: an answer of the backend, or a policy.
+    case engine
+    /// An actor in another store, whose history was imported.
+    case elsewhere(Actor)
+
+    /// Reads an actor's stored text.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "client": self = .client
+        case "person": self = .person
+        case "engine": self = .engine
+        default:
+            if rawValue.hasPrefix(Self.elsewherePrefix) {
+                let there = String(rawValue.dropFirst(Self.elsewherePrefix.count))
+                guard let actor = Actor(rawValue: there), !actor.isElsewhere else { return nil }
+                self = .elsewhere(actor)
+                return
+            }
+            guard rawValue.hasPrefix(Self.namePrefix) else { return nil }
+            self = .namedClient(String(rawValue.dropFirst(Self.namePrefix.count)))
+        }
+    }
+
+    /// The actor's stored text.
+    public var rawValue: String {
+        switch self {
+        case .client: "client"
+        case .namedClient(let name): Self.namePrefix + name
+        case .person: "person"
+        case .engine: "engine"
+        case .elsewhere(let actor): Self.elsewherePrefix + actor.rawValue
+        }
+    }
+
+    /// The kind of actor without a name: `client`, `person` or `engine`.
+    public var kind: String {
+        switch self {
+        case .client, .namedClient: Actor.client.rawValue
+        case .person, .engine: rawValue
+        case .elsewhere(let actor): actor.kind
+        }
+    }
+
+    /// Whether it is an app that uses `/tables` of this store.
+    public var isClient: Bool {
+        switch self {
+        case .client, .namedClient: true
+        case .person, .engine, .elsewhere: false
+        }
+    }
+
+    /// The name of the client's capability address; nil for every other actor.
+    public var clientName: String? {
+        switch self {
+        case .namedClient(let name): name
+        case .elsewhere(let actor): actor.clientName
+        case .client, .person, .engine: nil
+        }
+    }
+
+    /// Whether it acted in another store.
+    public var isElsewhere: Bool {
+        if case .elsewhere = self { true } else { false }
+    }
+
+    private static let namePrefix = "client:"
+    private static let elsewherePrefix = "elsewhere:"
 }

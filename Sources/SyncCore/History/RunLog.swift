@@ -74,7 +74,6 @@ struct RunLog: InTransaction {
           conflicts, quarantined, remaining FROM runs
         """
 
-    /// Reads a run without its pulls.
     private static func run(_ row: StatementRow) -> (seq: Int64, run: Run)? {
         guard let kind = RunKind(rawValue: row[2]), let state = RunState(rawValue: row[3])
         else { return nil }

@@ -125,7 +125,6 @@ public struct Sample: Sendable, Hashable {
         case refused
         /// No complete answer came.
         case noAnswer
-        /// The backend asks to sign in.
         case signIn
         /// The backend asks for a later request: 429, 502, 503, 504.
         case unavailable
@@ -137,18 +136,14 @@ public struct Sample: Sendable, Hashable {
 
     /// What the ledger and the counters of failures grew by.
     public struct Growth: Sendable, Hashable {
-        /// Writes that were accepted.
         public var accepted = 0
-        /// Operations that the backend applied.
         public var applied = 0
         /// Writes that were merged into others or had no effect.
         public var collapsed = 0
-        /// Operations that were discarded.
         public var discarded = 0
         /// Requests for operations that did not end with success, by cause.
         public var failures: [FailureCause: Int] = [:]
 
-        /// Nothing.
         public init() {}
 
         /// Adds what came in another time.
@@ -171,16 +166,13 @@ public struct Sample: Sendable, Hashable {
     public var growth = Growth()
     /// The number of requests that succeeded, those of pulls and probes too.
     public var succeeded: Int
-    /// The number of requests that did not.
     public var failed: Int
     /// The mean time of an answer, in milliseconds; nil if there was none.
     public var latencyMilliseconds: Int?
-    /// The times of the answers.
     public var answers = AnswerTimes()
     /// How long the backend was in which state, in milliseconds.
     public var reach: [Reach: Int64] = [:]
 
-    /// Makes a sample.
     public init(at: Instant, depth: Int, succeeded: Int, failed: Int, latencyMilliseconds: Int?) {
         self.at = at
         self.depth = depth
@@ -190,7 +182,6 @@ public struct Sample: Sendable, Hashable {
         self.latencyMilliseconds = latencyMilliseconds
     }
 
-    /// Adds a later sample of the same step.
     mutating func add(_ later: Sample) {
         var mean = AnswerMean()
         mean.add(self)

@@ -1,7 +1,6 @@
 import Storage
 import TablesProtocol
 
-/// What an undo does.
 public enum UndoEffect: String, Sendable, Hashable, CaseIterable {
     /// The conflict opens again with its three versions; nothing of the decision was sent.
     case reopened
@@ -27,14 +26,11 @@ public struct Undoing: Sendable, Hashable {
 
 /// The outcome of undoing the latest decision about an operation.
 public struct UndoneDecision: Sendable, Hashable {
-    /// The operation.
     public var operation: OperationID
-    /// What became of it.
     public var undoing: Undoing
 }
 
 extension EntryUndo {
-    /// Undoes an entry of history and says what that does.
     func undoing(_ entry: Int64) throws -> Undoing {
         guard let found = try history.entry(entry) else {
             return Undoing(outcome: .notFound, sentence: "There is no such entry in the history.")

@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// One row of the items table.
 struct ItemRow {
     /// Nil until it is saved first.
     var rowID: Int64?
@@ -87,7 +86,6 @@ struct ItemRow {
         unsent = (row[16] as String?).flatMap { UnsentChange(stored: $0) }
     }
 
-    /// The item as a client sees it.
     var item: Item {
         Item(
             id: id, columns: columns, createdAt: createdAt.map { Instant(milliseconds: $0) },
@@ -210,9 +208,7 @@ enum ItemTitle {
 
 /// A row as the backend had it when this store last heard of it.
 public struct ServerRow: Sendable, Hashable {
-    /// Its id.
     public var id: ItemID
-    /// The user's columns.
     public var columns: Columns
     /// The backend's own text; nil where it gave none.
     public var createdAt: String?
@@ -250,7 +246,6 @@ struct ServerRows {
         ) { Self.row(ItemRow($0, idKind: table.idKind)) }
     }
 
-    /// How many there are.
     func count(of table: TableRecord) throws -> Int {
         Int(
             try transaction.integer(
@@ -288,5 +283,54 @@ extension Store {
                 items: page, next: page.count == limit ? page.last?.id.text : nil,
                 total: try total ?? rows.count(of: table))
         }
+    }
+}
+
+/// The backend's row of an item, as far as the store knows it. ``RemoteRow`` is a row as it came in an answer.
+struct ServerSide: Sendable, Hashable {
+    /// The user's columns; nil if the backend has no row.
+    var columns: Columns?
+    /// Whether the backend keeps the row marked as deleted.
+    var isDeleted = false
+    /// The backend's own text.
+    var version: String?
+    var updatedAt: String?
+    var createdAt: Instant? { createdAtText.flatMap { Instant(parsing: $0) } }
+    /// The backend's own text; nil where it was not in the answer.
+    var createdAtText: String?
+
+    /// Whether the backend has the row, and it is not deleted.
+    var isLive: Bool { columns != nil && !isDeleted }
+
+    /// The backend has no row.
+    static let none = ServerSide()
+
+    init() {}
+
+    /// A row of which only the columns are known.
+    init(columns: Columns?) { self.columns = columns }
+
+    /// Reads a row of the backend; nil means that the backend has none.
+    init(_ remote: RemoteRow?, columns: Columns?) {
+        guard let remote else { return }
+        self.columns = columns ?? remote.columns
+        isDeleted = remote.isDeleted
+        version = remote.version
+        updatedAt = remote.updatedAt
+        createdAtText = remote.createdAt
+    }
+
+    /// Reads the backend's row that is stored beside local changes.
+    init(shadowOf row: ItemRow) {
+        columns = row.shadow
+        isDeleted = row.serverDeleted
+        version = row.serverVersion
+        updatedAt = row.serverUpdatedAt
+    }
+
+    /// Reads the backend's row of an item that may have local changes or none.
+    init(knownOf row: ItemRow) {
+        self.init(shadowOf: row)
+        columns = row.known
     }
 }

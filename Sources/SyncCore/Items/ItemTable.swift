@@ -38,11 +38,6 @@ struct ItemTable: InTransaction {
         return given ?? id
     }
 
-    /// The item as a client sees it, tombstones too.
-    func item(_ table: TableRecord, _ id: ItemID) throws -> Item? {
-        try row(table, id)?.item
-    }
-
     /// The first open operation of an operation's item, by `seq`; nil if there is none.
     func pending(of operation: TableOperation) throws -> Int64? {
         try transaction.integer(

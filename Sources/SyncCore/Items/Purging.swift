@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// What became of a purge.
 public enum PurgeOutcome: Sendable, Hashable {
     /// Rows removed and operations given up. `entry` is the id of the history entry whose undo brings the
     /// operations back; nil if none was given up, and for a preview.
@@ -186,7 +185,6 @@ extension SyncEngine {
     }
 }
 
-/// The outcome of removing a table.
 public enum TableRemovalOutcome: Sendable, Hashable {
     /// Rows removed and operations given up.
     case removed(items: Int, discarded: Int)

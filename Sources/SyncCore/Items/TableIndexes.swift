@@ -2,7 +2,6 @@ import Storage
 import Synchronization
 public import TablesProtocol
 
-/// The outcome of building an index.
 enum IndexMaking {
     case made
     /// The table has ``StoreLimits/indexesPerTable`` indexes.
@@ -136,7 +135,6 @@ struct TableIndexes {
     }
 }
 
-/// An index that the operator has built for lists of one table.
 struct TableIndex: Sendable, Hashable {
     /// The id of its row in `table_indexes`, and the number in its name.
     let id: Int64
@@ -172,7 +170,6 @@ struct TableIndex: Sendable, Hashable {
 
 /// An index as the operator sees it.
 public struct IndexStatus: Sendable, Hashable {
-    /// The index's number.
     public var id: Int64
     /// The columns: those compared with one value, then those of the order.
     public var columns: [String]

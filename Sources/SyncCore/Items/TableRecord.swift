@@ -37,13 +37,11 @@ struct TableRecord: Sendable, Hashable {
     var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     var preservesHistory: Bool
-    /// What a person has paused.
     var pause: TablePause
     /// Whether the rows that were read last had no version.
     var lacksVersions: Bool
     /// Written by ``TableRecords/learn(_:of:)`` alone.
     var deletion: Deletion
-    /// The built indexes.
     var indexes: [TableIndex]
     /// The part that is copied; nil for the whole table.
     var part: TablePart?
@@ -124,7 +122,6 @@ public final class TableSettings: Sendable {
     public var isComplete: Bool { record.isComplete }
     /// Whether only a part of its rows is copied (``TablePart``).
     public var isInPart: Bool { record.part != nil }
-    /// When a pull last completed.
     public var lastPull: Instant? { record.lastPullAt }
     /// How reads are answered.
     public var readPolicy: ReadPolicy { record.readPolicy }
@@ -132,11 +129,9 @@ public final class TableSettings: Sendable {
     public var writePolicy: WritePolicy { record.writePolicy }
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool { record.isPublic }
-    /// What a person has paused.
     public var pause: TablePause { record.pause }
     /// The columns that every row on the backend has, null where nothing was written.
     public var columns: TableColumns { record.spellings.columns }
-    /// The names of all columns that some row has.
     public var columnNames: [String] { record.spellings.names }
 }
 
@@ -149,12 +144,10 @@ public struct FoundTable: Sendable {
     /// The number of the caller's reader.
     let worker: Int
 
-    /// What a name means.
     enum Place: Sendable {
         case table(TableSettings)
         case view(SDKView)
         case unknown
-        /// The look-up failed.
         case failed(StoreError)
     }
 
@@ -194,7 +187,6 @@ public enum TablePause: String, Sendable, Hashable, CaseIterable {
 
     /// Whether its changes stay in the queue.
     public var stopsPushes: Bool { self == .pushes || self == .all }
-    /// Whether it is not pulled.
     public var stopsPulls: Bool { self == .pulls || self == .all }
 
     /// What a person is told of the table; nil if nothing is paused.
@@ -226,7 +218,6 @@ public struct ParentLink: Sendable, Hashable, CustomStringConvertible {
     /// The column with the parent's id.
     public var column: String
 
-    /// Makes a link from its parts.
     public init(table: TableName, column: String) {
         self.table = table
         self.column = column
@@ -255,7 +246,6 @@ public struct TablePart: Sendable, Hashable {
     public let text: String
     /// The rows, as a pull requests them.
     let query: PullQuery
-    /// The conditions of the filter.
     private let conditions: Set<Expression>
     /// The same for clients of the third generation, if the backend is an earlier one, for which null fits
     /// less (``NullComparison``); nil if there are none.

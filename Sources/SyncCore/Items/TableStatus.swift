@@ -5,7 +5,6 @@ public import TablesProtocol
 public struct TableStatus: Sendable, Hashable {
     /// The name as first spelled.
     public var name: String
-    /// The number of items that are not deleted.
     public var items: Int
     /// The number of open operations.
     public var pending: Int
@@ -13,20 +12,17 @@ public struct TableStatus: Sendable, Hashable {
     public var isComplete: Bool
     /// The part that is copied, as it was written (``TablePart``); nil for the whole table.
     public var part: String?
-    /// When a pull last completed.
     public var lastPull: Instant?
     /// How reads are answered.
     public var readPolicy: ReadPolicy
     /// When writes are answered.
     public var writePolicy: WritePolicy
-    /// The policy for conflicts.
     public var conflictPolicy: ConflictPolicy
     /// For conflicts of writes whose client sent no condition: `client` lets the local change win; `ask`
     /// leaves them to ``conflictPolicy``.
     public var unconditionalPolicy: ConflictPolicy
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
-    /// The kind of the ids.
     public var idKind: IDKind
     /// How pulls page through the backend's table.
     public var paging: Paging
@@ -34,7 +30,6 @@ public struct TableStatus: Sendable, Hashable {
     public var parents: [ParentLink]
     /// Whether an update that is due is sent before the delete that follows it.
     public var preservesHistory: Bool
-    /// What a person has paused.
     public var pause: TablePause
     /// A warning in plain words: what is paused, why its changes wait, why pulls fail, rows that are set aside, rows without a
     /// version, or the backend's paging or clocks.
@@ -42,7 +37,6 @@ public struct TableStatus: Sendable, Hashable {
     /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
     /// because the backend could not be used, does not count.
     public var pullError: String?
-    /// When its pulls began to fail.
     public var pullsFailSince: Instant?
     /// Why its operations are put off; nil while the backend takes them.
     public var pushWait: TableWait?
@@ -63,7 +57,6 @@ struct TableStatuses: InTransaction {
         try tables.all().map { try status($0) }
     }
 
-    /// The status of one table.
     func status(_ table: TableRecord) throws -> TableStatus {
         let items = try transaction.integer(
             "SELECT live_items FROM table_counters WHERE table_id = ?", [table.id])

@@ -19,10 +19,8 @@ struct PartPull: Sendable {
     private var store: Store { pass.store }
     private var name: TableName { pass.request.table }
 
-    /// Makes the pull from the pass that pulls the part.
     init(_ pass: PullPass) { self.pass = pass }
 
-    /// Runs the three steps.
     func run() async -> PullPass.End {
         var pass = pass
         var requests = 0
@@ -87,6 +85,7 @@ struct PartPull: Sendable {
             guard var table = try transaction.tables.table(name) else { return true }
             var token = try transaction.tokens.ofChanges(table)
             token.updatedAt = since
+            token.deletionsAfter = page.deletionsAfter ?? token.deletionsAfter
             (token.isComplete, token.isSettled, token.seenAt) = (false, false, nil)
             try transaction.tokens.save(token)
             let items = try transaction.integer(
@@ -133,6 +132,9 @@ struct PartPull: Sendable {
             }
             if times.began == nil, let now = page.sentAt, plan.begins(after: now) {
                 // The backend's clock was set back. What has changed since has an earlier time.
+                return try await begin(&requests)
+            }
+            if let time = page.deletionsAfter, known.token.misses(deletionsUpTo: time) {
                 return try await begin(&requests)
             }
             times.began = times.began ?? page.sentAt

@@ -12,7 +12,7 @@ extension PullPass {
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
         let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
-        let (startedAt, times, earlier) = (state.startedAt, state.times, state.earlier)
+        let (startedAt, times, pulled) = (state.startedAt, state.times, state)
         let removes = state.removesUnseen
         let (token, latest, begunAt) = (state.token, state.latest, state.begunAt ?? state.startedAt)
         let elapsed = self.elapsed(state)
@@ -59,7 +59,7 @@ extension PullPass {
                 if plan.paging == .links, let latest {
                     token.advance(to: [latest], begunAt: begunAt, elapsed: elapsed)
                 }
-                token.complete(after: earlier, times)
+                token = pulled.completed(token)
                 if store.has(.settledTooEarly) { token.isSettled = true }
                 token.lastRunAt = transaction.now
                 try transaction.tokens.save(token)
@@ -131,7 +131,7 @@ extension PullPass {
                 token.advance(
                     to: [latest], begunAt: state.begunAt ?? state.startedAt, elapsed: elapsed)
             }
-            token.complete(after: state.earlier, state.times)
+            token = state.completed(token)
             try transaction.tokens.save(token)
             try transaction.tokens.noteUse(token, of: record)
         }
@@ -201,8 +201,10 @@ extension PullPass {
     ///   - part: rows in order, requested with the same paging.
     ///   - token: the present token; nil before the first rows.
     ///   - skipped: the earliest time of an earlier row of the pull that was left for a later one.
+    ///   - advancesToken: whether an interrupted pull continues from these rows.
     func apply(
-        _ part: [PagePrefetcher.Page], _ token: PullToken?, skipped: Instant? = nil
+        _ part: [PagePrefetcher.Page], _ token: PullToken?, skipped: Instant? = nil,
+        advancesToken: Bool = true
     ) async throws(StoreError) -> AppliedPart {
         let (request, store, generation) = (request, store, remote.generation)
         return try await store.writeBesideClients { transaction in
@@ -267,7 +269,7 @@ extension PullPass {
                 }
                 // A row that was left comes again, also if this pull does not reach its end.
                 if let skipped = applied.skipped { moved.hold(before: skipped) }
-                try transaction.tokens.save(moved)
+                if advancesToken { try transaction.tokens.save(moved) }
             }
             applied.token = moved
             return applied

@@ -15,6 +15,8 @@ import TablesProtocol
 /// 5. Rows with local changes keep them. The backend's row is stored beside them.
 /// 6. If a page is refused although the table can be listed, a simpler paging is tried.
 /// 7. An element that cannot be applied is set aside (``UnusableRow``); the others are applied.
+/// 8. If the backend no longer has deleted rows that were to come after the token, the pull begins anew and
+///    compares all rows.
 struct PullPass: Sendable {
     let store: Store
     let remote: Remote
@@ -28,7 +30,6 @@ struct PullPass: Sendable {
     /// pushed meanwhile may belong to a page that was already received.
     var beforePage: @Sendable () async -> Void = {}
 
-    /// The end of a pull.
     struct End: Sendable {
         var report: PullReport
         var stop: PushStop?
@@ -36,7 +37,6 @@ struct PullPass: Sendable {
         var tableFailure: Prover.Failure?
     }
 
-    /// Runs the pass.
     func run() async -> End {
         var state: PullState?
         do throws(StoreError) {
@@ -156,8 +156,10 @@ struct PullPass: Sendable {
                     let rows =
                         isInUse ? SyncLimits.applyRowsBesideClients : SyncLimits.applyRows
                     let (part, token) = (prefetcher.first(rows), state.token)
-                    let skipped = state.times.skipped
-                    group.addTask { await applyPart(part, token, skipped) }
+                    let (skipped, keeps) = (state.times.skipped, !state.lacksDeletions)
+                    group.addTask {
+                        await applyPart(part, token, skipped, advancesToken: keeps)
+                    }
                 }
                 // 3. Handle what finishes first. With no task left the pages are done.
                 guard let event = await group.next() else { break }
@@ -206,10 +208,12 @@ struct PullPass: Sendable {
     }
 
     private func applyPart(
-        _ part: [PagePrefetcher.Page], _ token: PullToken?, _ skipped: Instant?
+        _ part: [PagePrefetcher.Page], _ token: PullToken?, _ skipped: Instant?,
+        advancesToken: Bool
     ) async -> Event {
         do throws(StoreError) {
-            return .applied(try await apply(part, token, skipped: skipped))
+            return .applied(
+                try await apply(part, token, skipped: skipped, advancesToken: advancesToken))
         } catch {
             return .failed(error)
         }
@@ -240,6 +244,7 @@ struct PullPass: Sendable {
             state.forgetToken()
             return nil
         }
+        if state.comparesAll(after: page) { return nil }
         state.report.total = page.total ?? state.report.total
         let rows = state.plan.take(page)
         if request.followed != nil { state.followed.formUnion(rows.compactMap(\.itemID)) }

@@ -13,14 +13,13 @@ import TablesProtocol
 struct PullPlan: Sendable {
     let idKind: IDKind
     private(set) var paging: Paging
-    /// The rows that the pull requests.
     let wanted: PullQuery
     /// How many rows a page is to have.
     private(set) var size: RequestedRows
     /// How many rows the pages had.
     private(set) var received = ReceivedRows()
     /// Whether all ids are collected, to compare them with the store at the end.
-    let collectsIDs: Bool
+    private(set) var collectsIDs: Bool
 
     /// Where an incremental pull begins; nil for a full one.
     private(set) var start: InstantLiteral?
@@ -31,7 +30,6 @@ struct PullPlan: Sendable {
     private var seen: Set<RowKey> = []
     /// The ids received, if ids are collected or the whole table is paged by `$skip`.
     private(set) var ids: Set<ItemID> = []
-    /// The rows of the last page.
     private var lastPage: [RowKey] = []
     private(set) var isAtEnd = false
     /// Whether the backend ignores paging and sends the whole table.
@@ -76,7 +74,6 @@ struct PullPlan: Sendable {
         }
     }
 
-    /// The keys of the page's rows.
     private func rowKeys(_ page: RemotePage) -> [RowKey] {
         var earlier = cursor?.updatedAt
         return page.elements.map { element in
@@ -110,7 +107,13 @@ struct PullPlan: Sendable {
     /// Begins with the table's first row instead. Called before a page was taken.
     mutating func beginWithFirstRow() { start = nil }
 
-    /// The next page to request.
+    /// Begins anew with the first row, and collects all ids.
+    mutating func compareAll() {
+        restart(paging: paging)
+        start = nil
+        collectsIDs = true
+    }
+
     func next() -> PageQuery {
         var query = TableQuery(top: size.rows, includeDeleted: true)
         let changed = Ordering(.column(.system(.updatedAt)))

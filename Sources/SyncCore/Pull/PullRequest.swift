@@ -2,7 +2,6 @@ import HTTPMessage
 import Synchronization
 public import TablesProtocol
 
-/// The request for a pull of one table.
 struct PullRequest: Sendable, Hashable {
     var table: TableName
     /// The rows to pull; the whole table by default.
@@ -33,7 +32,6 @@ struct PullRequest: Sendable, Hashable {
     /// Whether the pull makes the table's copy: all rows, or those of its part.
     var isWhole: Bool { query.key.isEmpty }
 
-    /// The rows to request.
     var wanted: PullQuery { part ?? query }
 
     /// Whether the pull keeps a token, so that the next one continues where this one ended.
@@ -86,7 +84,6 @@ public struct PullQuery: Sendable, Hashable {
     /// The query in a canonical form, to compare queries; empty for the whole table.
     let key: String
 
-    /// All rows.
     public init() {
         filter = nil
         parameters = []

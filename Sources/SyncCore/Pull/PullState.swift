@@ -1,11 +1,9 @@
 import TablesProtocol
 
-/// The state of a pull while it runs.
 struct PullState: Sendable {
     var report: PullReport
     var plan: PullPlan
     var token: PullToken?
-    /// The token at the beginning of the pull.
     private(set) var earlier: PullToken?
     /// The latest row of pages in no order.
     private(set) var latest: ListElement?
@@ -40,6 +38,8 @@ struct PullState: Sendable {
     private(set) var hasTombstones = false
     /// Whether rows came that do not fit the filter by which the table is copied in part.
     var hasOthers = false
+    /// The latest ``RemotePage/deletionsAfter`` of the pages.
+    private(set) var deletionsAfter: Instant?
 
     init(
         table: TableName, plan: PullPlan, token: PullToken?, startedAt: Instant,
@@ -71,7 +71,6 @@ struct PullState: Sendable {
         return query
     }
 
-    /// Whether another page is needed.
     var needsNextPage: Bool { !plan.isAtEnd && report.error == nil }
 
     /// Whether clients used the store a moment ago.
@@ -110,6 +109,33 @@ struct PullState: Sendable {
         earlier = token
     }
 
+    /// Takes note up to which time the backend no longer has deleted rows.
+    /// - Returns: whether the pull was to bring deletions that are gone. Then it begins anew and compares all.
+    mutating func comparesAll(after page: RemotePage) -> Bool {
+        guard let time = page.deletionsAfter else { return false }
+        deletionsAfter = max(time, deletionsAfter ?? time)
+        guard lacksDeletions, plan.start != nil else { return false }
+        plan.compareAll()
+        return true
+    }
+
+    /// Whether the backend no longer has deletions that were to come after the token. The token stays where it is
+    /// until all rows were compared: an interrupted pull would leave them behind it.
+    var lacksDeletions: Bool {
+        guard let earlier, let deletionsAfter else { return false }
+        return earlier.misses(deletionsUpTo: deletionsAfter)
+    }
+
+    /// The token as a complete pull leaves it; that of the beginning where deletions are lacking and not all rows
+    /// could be compared.
+    func completed(_ token: PullToken) -> PullToken {
+        if lacksDeletions, !removesUnseen, let earlier { return earlier }
+        var token = token
+        token.deletionsAfter = [token.deletionsAfter, deletionsAfter].compactMap(\.self).max()
+        token.complete(after: earlier, times)
+        return token
+    }
+
     /// Adds the effect of one transaction.
     mutating func take(_ part: AppliedPart) {
         token = part.token ?? token
@@ -120,7 +146,6 @@ struct PullState: Sendable {
     }
 }
 
-/// What one transaction applied.
 struct AppliedPart: Sendable {
     var rows = 0
     var counts = AppliedCounts()
@@ -132,7 +157,6 @@ struct AppliedPart: Sendable {
     /// See ``PullState/hasOthers``.
     var hasOthers = false
 
-    /// Counts the effect of one row.
     mutating func add(_ effect: AppliedRow, of element: ListElement) {
         rows += 1
         counts.add(effect)
@@ -150,7 +174,6 @@ struct AppliedCounts: Sendable {
     var deleted = 0
     var skippedDirty = 0
 
-    /// Counts the effect of one row.
     mutating func add(_ row: AppliedRow) {
         switch row {
         case .inserted, .updated: applied += 1
@@ -162,7 +185,6 @@ struct AppliedCounts: Sendable {
 }
 
 extension PullReport {
-    /// Adds the counts of a transaction.
     mutating func add(_ counts: AppliedCounts) {
         applied += counts.applied
         deleted += counts.deleted
@@ -190,7 +212,6 @@ struct PagePrefetcher: Sendable {
 
     var isEmpty: Bool { pages.isEmpty }
 
-    /// The number of rows that wait.
     var rows: Int { pages.reduce(0) { $0 + $1.rows.count } }
 
     /// Adds a page behind the others. A page without rows is ignored.

@@ -6,7 +6,6 @@ struct PullToken: Sendable, Hashable {
     let rowID: Int64
     /// The backend's own text of the last row's updatedAt; nil before the first row.
     var updatedAt: String?
-    /// The id of the last row.
     var lastID: String?
     /// Whether a pull has reached its end once.
     var isComplete: Bool
@@ -19,6 +18,9 @@ struct PullToken: Sendable, Hashable {
     /// When a complete pull ended with this `updatedAt` for the first time, by the backend's clock; nil if it does
     /// not say.
     var seenAt: Instant?
+    /// Up to which time the backend no longer has deleted rows (``RemotePage/deletionsAfter``), as far as the last
+    /// complete pull has made up for it.
+    var deletionsAfter: Instant?
 }
 
 /// The pull tokens, and the items that each query returned: `tokens` and `members`.
@@ -37,7 +39,8 @@ struct PullTokens {
             """, [table.id, queryID, filterHash])
         let token = try transaction.first(
             """
-            SELECT id, updated_at, last_id, is_complete, last_run_at, is_settled, look_back, seen_at
+            SELECT id, updated_at, last_id, is_complete, last_run_at, is_settled, look_back, seen_at,
+              deletions_after
             FROM tokens
             WHERE table_id = ? AND query_id = ? AND filter_hash = ?
             """, [table.id, queryID, filterHash]
@@ -46,29 +49,28 @@ struct PullTokens {
                 rowID: row[0], updatedAt: row[1], lastID: row[2], isComplete: row[3],
                 lastRunAt: (row[4] as Int64?).map { Instant(milliseconds: $0) }, isSettled: row[5],
                 lookBack: row[6],
-                seenAt: (row[7] as Int64?).map { Instant(milliseconds: $0) })
+                seenAt: (row[7] as Int64?).map { Instant(milliseconds: $0) },
+                deletionsAfter: (row[8] as Int64?).map { Instant(ticks: $0) })
         }
         guard let token else { throw StoreError.failed("No token was made.") }
         return token
     }
 
-    /// The token of a pull request.
     func token(_ table: TableRecord, of request: PullRequest) throws -> PullToken {
         try token(table, queryID: request.queryID ?? "", filterHash: request.filterHash)
     }
 
-    /// Stores a token.
     func save(_ token: PullToken) throws {
         try transaction.run(
             """
             UPDATE tokens SET updated_at = ?, last_id = ?, is_complete = ?, last_run_at = ?,
-              is_settled = ?, look_back = ?, seen_at = ?
+              is_settled = ?, look_back = ?, seen_at = ?, deletions_after = ?
             WHERE id = ?
             """,
             [
                 token.updatedAt, token.lastID, token.isComplete, token.lastRunAt?.milliseconds,
                 token.isSettled, token.lookBack, token.seenAt?.milliseconds,
-                token.rowID,
+                token.deletionsAfter?.ticks, token.rowID,
             ])
     }
 
@@ -84,7 +86,6 @@ struct PullTokens {
             [table.id, queryID])
     }
 
-    /// Records that a query returned an item.
     func addMember(_ id: ItemID, to token: PullToken) throws {
         try transaction.run(
             "INSERT INTO members(token, item_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -247,6 +248,13 @@ extension PullToken {
         if isSettled { return InstantLiteral(updatedAt)?.following }
         let back = Duration.seconds(SyncLimits.overlapSeconds) + .milliseconds(lookBack)
         return InstantLiteral(reached.advanced(by: .zero - back).text)
+    }
+
+    /// Whether rows may be here whose deletion no later pull brings, because the backend no longer has the rows
+    /// that it deleted up to a time, and some of them are later than where the next pull begins.
+    func misses(deletionsUpTo time: Instant) -> Bool {
+        guard let start, time >= start.instant else { return false }
+        return deletionsAfter.map { $0 < time } ?? true
     }
 
     /// Advances the token to the latest row. It never goes back, although the first pages overlap.

@@ -14,7 +14,6 @@ enum AppliedRow: Sendable, Hashable {
     case older
 }
 
-/// Applies pulled rows to the store.
 struct PulledRows: InTransaction {
     let transaction: Transaction
 

@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// One request made for an operation.
 public struct AttemptRecord: Sendable, Hashable {
     /// The attempt's number, from 1.
     public var number: Int
@@ -9,7 +8,6 @@ public struct AttemptRecord: Sendable, Hashable {
     public var startedAt: Instant
     /// When the outcome was committed; nil while the request is in flight, or if the process died.
     public var endedAt: Instant?
-    /// The request's method.
     public var method: String
     /// The request's path and query.
     public var target: String

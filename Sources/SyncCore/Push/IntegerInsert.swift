@@ -8,7 +8,6 @@ enum IntegerInsert {
     static let highest = PageQuery(
         TableQuery(orderBy: [Ordering(.column(.id), descending: true)], top: 1))
 
-    /// Asks for the latest rows.
     static let latest = PageQuery(
         TableQuery(
             orderBy: [Ordering(.column(.id), descending: true)], top: SyncLimits.pullPageRows))

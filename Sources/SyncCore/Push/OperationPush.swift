@@ -56,7 +56,6 @@ extension PushPass {
         return result
     }
 
-    /// The outcome of one request of an operation.
     private struct Step {
         var state: OperationState
         var linkFailure: Prover.Failure?
@@ -85,6 +84,7 @@ extension PushPass {
         if record.pause.stopsPushes { return Step(state: operation.state, isHeld: true) }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
+        subject.owner = owner
         subject.isReadFirst =
             operation.maybeApplied || !hasRead && mustBeReadFirst(operation, record)
         subject.bug = store.plantedBug

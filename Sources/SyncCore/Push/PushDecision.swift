@@ -9,6 +9,8 @@ struct PushSubject: Sendable, Hashable {
     /// The user's columns of the row that the change started from.
     var base: Columns?
     var baseVersion: String?
+    /// See ``BackendBinding/owner()``.
+    var owner: String?
     /// Whether an earlier request may have reached the backend without a verdict.
     var maybeApplied = false
     /// Whether such a request was made at some time, and may still arrive.
@@ -68,7 +70,13 @@ struct PushSubject: Sendable, Hashable {
         }
     }
 
-    /// Whether a row shows everything that was sent.
+    /// This operation, from a base that has the owner of the backend's row.
+    func following(_ row: RemoteRow) -> PushSubject {
+        var subject = self
+        subject.base = base?.following(owner, of: row.columns)
+        return subject
+    }
+
     func isEqual(to row: RemoteRow) -> Bool { row.columns.holds(sent) }
 
     /// Whether a row is still the row that the change started from.
@@ -139,7 +147,6 @@ enum PushDecision: Sendable, Hashable {
 
 /// Why an operation is tried again later.
 struct Postponement: Sendable, Hashable {
-    /// What failed.
     enum Cause: Sendable, Hashable {
         /// The connection to the backend. Counts to the circuit.
         case link
@@ -153,7 +160,6 @@ struct Postponement: Sendable, Hashable {
         case own
         /// The table requires a sign-in that other tables do not require, and there is no token.
         case requiresSignIn
-        /// The request was cancelled.
         case cancelled
         /// The operation was marked in flight but not sent, because another request failed first or the
         /// push ended.
@@ -162,7 +168,6 @@ struct Postponement: Sendable, Hashable {
     var cause: Cause
     /// Whether the request may have reached the backend.
     var maybeApplied: Bool
-    /// A sentence for a person.
     var reason: String
 }
 

@@ -28,6 +28,8 @@ struct PushPass: Sendable {
     let cancel: CancelFlag
     let log: Logger
     let slots: Permits
+    /// See ``BackendBinding/owner()``.
+    let owner: String?
     /// The tables that a proof may list, the most likely first, for a failure of the given table.
     let proofTables: @Sendable (_ of: TableName, _ goesLast: Bool) async -> [TableName]
     /// Whether the pass makes way for other work, asked once it has run for

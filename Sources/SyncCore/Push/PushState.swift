@@ -27,13 +27,11 @@ struct PushState {
     var isProven: Bool
     /// Whether the backend refused the protocol version of a change.
     var refusedProtocolVersion = false
-    /// Failures of the link in a row.
     var linkFailures = 0
     /// Operations that were due when the pass began.
     var total = 0
     /// Whether any table declares columns that name items of other tables.
     var hasDependencies = false
-    /// The number of operations that are finished.
     var finished = 0
     /// The operations that this pass has tried, by `seq`.
     var tried: Set<Int64> = []
@@ -76,7 +74,6 @@ struct PushState {
         return report
     }
 
-    /// Adds the result of one operation.
     mutating func record(_ pushed: PushedOperation) {
         report.sent += pushed.requests
         guard !pushed.isHeld else {
@@ -122,7 +119,6 @@ struct PushState {
     }
 }
 
-/// The result of pushing one operation.
 struct PushedOperation: Sendable {
     var id: OperationID
     var seq: Int64
@@ -203,7 +199,6 @@ final class TableGates: Sendable {
     /// Whether the table failed before and no success is known since.
     func hasFailed(_ table: Int64) -> Bool { gates.withLock { $0[table] != nil } }
 
-    /// Closes a table after a failure.
     func close(_ table: Int64, until: Instant? = nil) {
         gates.withLock { $0[table] = .closed(until: until) }
     }

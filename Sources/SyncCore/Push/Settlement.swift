@@ -14,7 +14,6 @@ struct Settlement {
     var tableWait: TableWait?
     var random: any RandomSource
 
-    /// The outcome to commit for a decision.
     func outcome(_ decision: PushDecision) -> SettledOutcome {
         switch decision {
         case .applied(let row):
@@ -152,7 +151,6 @@ struct AnsweredRow {
         return page.rows.first { $0.id == row.id }
     }
 
-    /// Whether the answer named the version of the row as it is now.
     func hasVersion(of now: RemoteRow) -> Bool {
         guard let version = row.version, let current = now.version else { return false }
         return version.utf8.elementsEqual(current.utf8)

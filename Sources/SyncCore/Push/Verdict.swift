@@ -147,7 +147,6 @@ struct Refused: Sendable, Hashable {
 }
 
 extension Verdict {
-    /// Why a row was read back.
     enum ReadBackCause: Hashable {
         /// An earlier request had no verdict, or the row's version is needed before the request is sent.
         case unknown
@@ -171,6 +170,7 @@ extension Verdict {
     static func found(
         _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
     ) -> PushDecision {
+        let subject = subject.following(row)
         if case .refused(let refused) = cause, subject.isRefused(refused, beside: row) {
             return subject.bug == .refusalIsConflict ? conflict(subject, row) : refused.decision
         }

@@ -111,7 +111,6 @@ extension Collapse.Pending {
     /// Whether the operation changes an item that the backend has.
     fileprivate var changes: Bool { kind.changes }
 
-    /// Takes what the decision needs from an operation.
     init(_ operation: TableOperation) {
         self.init(
             kind: operation.kind, state: operation.state,
@@ -132,7 +131,6 @@ enum CollapseDecision: Sendable, Hashable {
     case cancel
     /// The item is already as the write would make it: no operation is needed.
     case nothing
-    /// Refuse the write.
     case refuse(CollapseRefusal)
 }
 
@@ -170,6 +168,7 @@ struct ChainJudge {
 
     /// The backend's row that the next operation is sent over.
     private(set) var server: ServerSide
+    private let owner: String?
     /// The same row, plus the sent columns that the backend does not keep.
     private var includingSent: ServerSide
     /// The same row, without changes that the backend itself made to what was sent.
@@ -177,8 +176,10 @@ struct ChainJudge {
     /// The columns that the backend added to a new row.
     private var defaults = Columns()
 
-    init(_ server: ServerSide, after predecessor: Predecessor?) {
+    /// - Parameter owner: see ``BackendBinding/owner()``.
+    init(_ server: ServerSide, owner: String?, after predecessor: Predecessor?) {
         self.server = server
+        self.owner = owner
         includingSent = server
         withoutOwnChanges = server
         guard let predecessor, let expected = predecessor.expected, let columns = server.columns
@@ -204,14 +205,19 @@ struct ChainJudge {
         case .update, .replace:
             guard server.isLive else { return .overlap([]) }
             let merge = ThreeWayMerge(
-                base: (operation.baseRow ?? Columns()).filled(from: defaults),
+                base: base(of: operation).filled(from: defaults),
                 changes: operation.changes, theirs: includingSent.columns ?? Columns())
             return merge.overlaps.isEmpty ? .noOverlap : .overlap(merge.overlaps)
         case .delete:
             guard server.isLive, let columns = withoutOwnChanges.columns else { return .noOverlap }
-            let base = operation.baseRow ?? Columns()
+            let base = base(of: operation)
             return columns.changedNames(from: base).isEmpty ? .noOverlap : .overlap([])
         }
+    }
+
+    /// The columns that the client saw, with the owner of the backend's row.
+    private func base(of operation: TableOperation) -> Columns {
+        (operation.baseRow ?? Columns()).following(owner, of: server.columns ?? Columns())
     }
 
     /// Advances to the row that an operation leaves.

@@ -10,7 +10,6 @@ struct ItemEdit {
     /// The columns of the write, in the table's spelling.
     var columns: Columns
     let write: LocalWrite
-    /// Whether this store generated the id.
     var hasGeneratedID = false
 
     /// Whether an undelete has to be sent as an insert: the backend never had the row.
@@ -55,7 +54,6 @@ struct ItemEdit {
         return outcome(row, in: same.map { WrittenOperation(id: $0.id, isOwn: false) })
     }
 
-    /// The sentence for history.
     func summary(after: ItemRow) -> String {
         switch kind {
         case .insert: return "Inserted."

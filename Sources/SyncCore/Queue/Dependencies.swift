@@ -26,7 +26,6 @@ struct Dependencies: InTransaction {
         return true
     }
 
-    /// Updates the reason of every operation that waits for this one.
     func updateReasons(ofWaitingFor operation: TableOperation) throws {
         let waiting = try transaction.all(
             TableOperation.byWaitsFor, [operation.seq], TableOperation.init)

@@ -1,7 +1,6 @@
 import Storage
 import TablesProtocol
 
-/// Discards operations.
 struct Discarding: InTransaction {
     let transaction: Transaction
 

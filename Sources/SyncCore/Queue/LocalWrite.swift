@@ -1,12 +1,10 @@
 public import HTTPTypes
 public import TablesProtocol
 
-/// What the write does.
 public enum WriteAction: Sendable {
     case insert(ItemBody)
     /// Sets these columns and keeps the others.
     case update(ItemID, Columns)
-    /// Replaces all columns.
     case replace(ItemID, Columns)
     /// Replaces all columns and undeletes the item: the undelete of the Community Toolkit.
     case restore(ItemID, Columns)
@@ -16,17 +14,13 @@ public enum WriteAction: Sendable {
     case undelete(ItemID)
 }
 
-/// One write by a client or a person.
 public struct LocalWrite: Sendable {
-    /// The table of the item.
     public var table: TableName
-    /// What the write does.
     public var action: WriteAction
     /// The conditions on the item's present state, such as If-Match.
     public var conditions: Conditions
     /// System properties in the client's body, which must equal the item's.
     public var stated: ItemBody.Stated
-    /// The client's generation.
     public var generation: Generation
     /// The client's custom query pairs, sent to the backend unchanged.
     public var parameters: [QueryParameter]
@@ -34,10 +28,8 @@ public struct LocalWrite: Sendable {
     public var headers: HTTPFields
     /// The client's trace, sent to the backend.
     public var trace: Trace?
-    /// The actor that writes.
     public var actor: Actor
 
-    /// Makes a write from its parts.
     public init(
         table: TableName, action: WriteAction, conditions: Conditions = Conditions(),
         stated: ItemBody.Stated = ItemBody.Stated(), generation: Generation = .mobileApps,
@@ -55,7 +47,6 @@ public struct LocalWrite: Sendable {
         self.actor = actor
     }
 
-    /// Whether the client sent a condition.
     var isConditional: Bool { !conditions.isEmpty }
 
     /// The second part of a write whose conditions were checked with the first part.
@@ -83,13 +74,11 @@ public enum WriteOutcome: Sendable, Hashable {
     case updated(Item, WrittenOperation?)
     case deleted(Item, WrittenOperation?)
     case undeleted(Item, WrittenOperation?)
-    /// There is no such item.
     case missing
     /// The item is deleted; its tombstone is left.
     case gone(Item)
     /// A condition of the write does not hold for the item.
     case preconditionFailed(Item)
-    /// The id of the insert is taken.
     case alreadyExists(Item)
     /// The item is not in the store, and before the first pull it is unknown whether it exists.
     case unknownWhilePartial

@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// Performs local writes.
 struct LocalWriting: InTransaction {
     let transaction: Transaction
 
@@ -192,7 +191,6 @@ extension Columns {
 
 /// An item's sync state, for a client that waits for the backend's verdict on its write.
 public struct ItemStanding: Sendable, Hashable {
-    /// The local item.
     public var item: Item
     /// The item's first open operation; nil if the backend has the item as it is here.
     public var operation: OperationSummary?

@@ -7,7 +7,6 @@ public struct OpenDecision: Sendable, Hashable {
     public var seq: Int64
     /// The table as first spelled.
     public var table: String
-    /// The item's id.
     public var itemID: String
     /// What it does.
     public var kind: OperationKind
@@ -25,23 +24,6 @@ public struct OpenDecision: Sendable, Hashable {
         public var title: String?
         /// Why it waits.
         public var reason: String?
-
-        /// Makes them from their parts.
-        public init(title: String?, reason: String?) { (self.title, self.reason) = (title, reason) }
-    }
-
-    /// Makes one from its parts.
-    public init(
-        seq: Int64, table: String, itemID: String, kind: OperationKind, isConflict: Bool,
-        lastAttemptAt: Instant?, values: Values? = nil
-    ) {
-        self.seq = seq
-        self.table = table
-        self.itemID = itemID
-        self.kind = kind
-        self.isConflict = isConflict
-        self.lastAttemptAt = lastAttemptAt
-        self.values = values
     }
 }
 
@@ -49,11 +31,7 @@ public struct OpenDecision: Sendable, Hashable {
 public struct LongWait: Sendable, Hashable {
     /// The table as first spelled.
     public var table: String
-    /// How many they are.
     public var count: Int
-
-    /// Makes one from its parts.
-    public init(table: String, count: Int) { (self.table, self.count) = (table, count) }
 }
 
 extension Store {

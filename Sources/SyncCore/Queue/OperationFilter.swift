@@ -2,7 +2,6 @@ import HTTPTypes
 import Storage
 public import TablesProtocol
 
-/// Selects operations.
 public struct OperationFilter: Sendable, Hashable {
     /// The states; nil for every open state.
     public var states: Set<OperationState>?
@@ -29,7 +28,6 @@ public struct OperationFilter: Sendable, Hashable {
     public enum LastStatus: Sendable, Hashable {
         /// No answer; also where no request was made.
         case noAnswer
-        /// An answer with this status.
         case code(Int)
     }
 
@@ -53,15 +51,12 @@ public struct OperationFilter: Sendable, Hashable {
     }
 }
 
-/// The order of a list of operations.
 public enum OperationOrder: String, Sendable, Hashable, CaseIterable {
     /// The order in which they are sent, which is the oldest first.
     case queue
-    /// The newest first.
     case newest
     /// Those with the most requests first.
     case attempts
-    /// By table.
     case table
 
     /// The order in SQL. Equal ones are in the order of the queue.

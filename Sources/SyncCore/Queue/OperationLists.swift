@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// The operator's lists of operations.
 struct OperationLists: InTransaction {
     let transaction: Transaction
 
@@ -157,7 +156,6 @@ struct OperationLists: InTransaction {
         }
     }
 
-    /// One operation with its rows and attempts.
     func detail(_ operation: TableOperation) throws -> OperationDetail {
         let row = try row(of: operation)
         let server = operation.state.isOpen ? row?.shadow : row?.visible
@@ -169,7 +167,6 @@ struct OperationLists: InTransaction {
             attemptLog: try attempts.list(of: operation.seq))
     }
 
-    /// The row of an operation's item.
     func row(of operation: TableOperation) throws -> ItemRow? {
         guard let table = try tables.table(id: operation.tableID) else { return nil }
         return try items.row(table, exactly: operation.itemID)
@@ -196,7 +193,6 @@ struct OperationLists: InTransaction {
     }
 }
 
-/// What an operation does to its item.
 public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     case insert, update, replace, delete, undelete
 
@@ -225,7 +221,6 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
     case quarantined
     /// The backend has applied it.
     case done
-    /// A person or a policy discarded it.
     case discarded
     /// Merged into another operation, or it had no effect to send.
     case collapsed
@@ -238,20 +233,16 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The states of open operations.
     public static let open = Set(allCases.filter(\.isOpen))
     /// The open states in which a person decides.
     public static let waitsForPerson: Set<OperationState> = [.conflict, .quarantined]
-    /// The open states that wait for the backend.
     public static let waitsForBackend = open.subtracting(waitsForPerson)
 }
 
 /// An operation's id: a UUID as text, also sent as `Idempotency-Key`.
 public typealias OperationID = String
 
-/// One operation as lists show it.
 public struct OperationSummary: Sendable, Hashable {
-    /// Its id.
     public var id: OperationID
     /// The identity whose credential the operation is sent with.
     public var identity: String
@@ -259,11 +250,9 @@ public struct OperationSummary: Sendable, Hashable {
     public var seq: Int64
     /// The table as first spelled.
     public var table: String
-    /// The item's id.
     public var itemID: String
     /// What it does.
     public var kind: OperationKind
-    /// Where it stands.
     public var state: OperationState
     /// Why it is in this state, in plain words.
     public var reason: String?
@@ -273,7 +262,6 @@ public struct OperationSummary: Sendable, Hashable {
     public var attempts: Int
     /// Whether a request without a verdict may have taken effect.
     public var maybeApplied: Bool
-    /// When the write was accepted.
     public var createdAt: Instant
     /// When its first request began; nil before the first.
     public var firstAttemptAt: Instant?
@@ -293,9 +281,7 @@ public struct OperationSummary: Sendable, Hashable {
     public var title: String?
 }
 
-/// One operation with its rows and attempts.
 public struct OperationDetail: Sendable, Hashable {
-    /// The operation as lists show it.
     public var summary: OperationSummary
     /// The columns that are or will be sent: all of an insert or a replace, the changed ones of an update.
     public var payload: JSONText?
@@ -313,25 +299,20 @@ public struct OperationDetail: Sendable, Hashable {
 
 /// How many of some operations are in a state, with the same status and cause.
 public struct OperationOutcome: Sendable, Hashable {
-    /// The state of all of them.
     public var state: OperationState
-    /// The status of the last answer.
     public var status: Int?
     /// The cause, or the reason itself if all of them have the same one.
     public var reason: String?
-    /// How many they are.
     public var count: Int
 }
 
 /// Operations with the same state and status, whose reasons have the same cause.
 public struct OperationGroup: Sendable, Hashable {
-    /// Their state.
     public var state: OperationState
     /// The status of their last answer; nil if none came.
     public var status: Int?
     /// Their reason where all have the same, else what the reasons have in common (``Cause``).
     public var reason: String
-    /// How many there are.
     public var count: Int
     /// When the oldest was accepted.
     public var since: Instant

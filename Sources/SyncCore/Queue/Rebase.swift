@@ -26,7 +26,7 @@ struct Rebase: InTransaction {
         after predecessor: ChainJudge.Predecessor? = nil, isDecided: Bool = false
     ) throws {
         let before = row
-        var judge = ChainJudge(server, after: predecessor)
+        var judge = ChainJudge(server, owner: try binding.owner(), after: predecessor)
         var kept: [TableOperation] = []
         var conflict: TableOperation?
         var keepsDeletedColumns = false
@@ -151,7 +151,6 @@ struct Rebase: InTransaction {
         return PushSubject(operation, table).policy(isGone: !server.isLive)
     }
 
-    /// Makes an operation a conflict that a person has to decide.
     private func openConflict(
         _ operation: inout TableOperation, meeting server: ServerSide
     ) throws {

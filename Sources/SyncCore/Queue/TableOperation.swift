@@ -2,7 +2,6 @@ import HTTPTypes
 import Storage
 import TablesProtocol
 
-/// One operation with all its columns.
 struct TableOperation: Sendable, Hashable {
     var seq: Int64 = 0
     /// Sent as `Idempotency-Key`.
@@ -168,7 +167,6 @@ extension TableOperation {
         milliseconds.map { Instant(milliseconds: $0) }
     }
 
-    /// The operation as lists show it.
     func summary(identity: String) -> OperationSummary {
         OperationSummary(
             id: id, identity: identity, seq: seq, table: table.text, itemID: itemID.text,

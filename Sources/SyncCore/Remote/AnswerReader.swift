@@ -33,6 +33,7 @@ struct AnswerReader {
         }
         whole.next = whole.next.flatMap { NextLink.query(of: $0, path: path) }
         whole.sentAt = response.head.headerFields[.date].flatMap { Instant(httpDate: $0) }
+        whole.deletionsAfter = response.head.headerFields.deletionsAfter
         return .rows(whole)
     }
 
@@ -128,6 +129,12 @@ extension Response {
 }
 
 extension HTTPFields {
+    /// Up to which time a site no longer has deleted rows (docs/PROTOCOL.md); nil if it does not say.
+    fileprivate var deletionsAfter: Instant? {
+        guard let name = HTTPField.Name("Understudy-Deletions-After") else { return nil }
+        return self[name].flatMap { Instant(iso: $0) }
+    }
+
     /// The address in a `Link` field that names a next page; nil if there is none.
     fileprivate var nextLink: String? {
         guard let name = HTTPField.Name("Link") else { return nil }
@@ -135,7 +142,6 @@ extension HTTPFields {
     }
 }
 
-/// The link to the next page of a list.
 enum NextLink {
     /// The address in a `Link` field with the relation `next`. Real servers write it without angle brackets; such
     /// a field has one link.

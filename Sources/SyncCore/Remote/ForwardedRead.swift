@@ -5,15 +5,12 @@ public import TablesProtocol
 /// A client's read that is sent to the backend: its table was not pulled yet, or the client sends custom
 /// query pairs, which only the backend understands.
 public struct ForwardedRead: Sendable {
-    /// What is read.
     public enum Target: Sendable, Hashable {
         /// A list of at most `rows` rows; nil for the backend's default page size.
         case list(TableQuery, rows: Int?)
         case item(ItemID, includeDeleted: Bool)
     }
-    /// The table.
     public var table: TableName
-    /// What is read.
     public var target: Target
     /// The client's custom query pairs, still encoded, sent unchanged.
     public var parameters: [String]
@@ -21,7 +18,6 @@ public struct ForwardedRead: Sendable {
     public var pairs: OwnPairs?
     /// The client's header fields that are sent unchanged.
     public var headers: HTTPFields
-    /// The client's trace.
     public var trace: Trace?
     /// Whether no order is asked for, not even that of ids, because the backend refused it or its own link is
     /// followed. Then that link alone leads on.
@@ -29,7 +25,6 @@ public struct ForwardedRead: Sendable {
     /// The client's generation. It is tried first if the backend's is not known.
     public var generation: Generation
 
-    /// Makes a read from its parts.
     public init(
         table: TableName, target: Target, parameters: [String] = [], pairs: OwnPairs? = nil,
         headers: HTTPFields = [:], trace: Trace? = nil, generation: Generation
@@ -46,7 +41,6 @@ public struct ForwardedRead: Sendable {
     }
 }
 
-/// The outcome of a forwarded read.
 public enum ForwardedAnswer: Sendable {
     /// A page of items, with the backend's versions.
     case page(ItemPage)
@@ -215,7 +209,6 @@ extension ItemID {
 }
 
 extension RemoteRow {
-    /// The row as an item that is not stored.
     fileprivate func item(asOf now: Instant) -> Item {
         Item(
             id: id, columns: columns, createdAt: createdAt.flatMap { Instant(parsing: $0) },

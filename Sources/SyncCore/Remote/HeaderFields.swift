@@ -39,7 +39,6 @@ extension HTTPField {
 /// a condition, or that Understudy itself reads or writes: in another request they would mean something
 /// else.
 public struct ForwardableName: Sendable, Hashable {
-    /// The name.
     public let name: HTTPField.Name
 
     /// Reads a name; nil if it is not a token or may not be forwarded.
@@ -115,13 +114,11 @@ public struct Trace: Sendable, Hashable {
     /// The field `tracestate`; nil if there is none.
     public var state: String?
 
-    /// Makes a trace from its fields.
     public init(parent: String, state: String? = nil) {
         self.parent = parent
         self.state = state
     }
 
-    /// Sets the fields.
     func add(to fields: inout HTTPFields) {
         fields.set("traceparent", parent)
         if let state { fields.set("tracestate", state) }

@@ -3,17 +3,14 @@ import TablesProtocol
 
 /// Counts an engine's requests to the backend and their times: in total, and since the last sample.
 final class Meter: Sendable {
-    /// The counts of a period.
     struct Count: Sendable, Hashable {
         /// The number of requests answered with success.
         var succeeded = 0
         /// The number of all other requests.
         var failed = 0
-        /// The number of requests that were answered.
         var answered = 0
         /// The total time of the answered requests.
         var time = Duration.zero
-        /// The times of the answered requests.
         var answers = AnswerTimes()
 
         /// The mean time of an answer, in milliseconds; nil if there was none.
@@ -28,7 +25,6 @@ final class Meter: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Counts one request.
     func note(_ answer: RemoteAnswer, took: Duration) {
         let outcome = Self.outcome(answer)
         state.withLock { state in
@@ -69,7 +65,6 @@ final class Meter: Sendable {
     var times: RequestTimes { state.withLock { $0.times } }
 }
 
-/// The outcome of a request.
 public enum RequestOutcome: String, Sendable, Hashable, CaseIterable {
     /// A readable answer with status 2xx.
     case succeeded
@@ -89,7 +84,6 @@ public struct RequestTimes: Sendable, Hashable {
     private static let empty = DurationHistogram(
         boundsMilliseconds: SyncLimits.requestTimeBoundsMilliseconds)
 
-    /// No requests.
     public init() {}
 
     mutating func note(_ outcome: RequestOutcome, took time: Duration) {
@@ -111,19 +105,15 @@ public struct DurationHistogram: Sendable, Hashable {
     /// For each bound, the number of durations up to it and above the bound before. The last count is for
     /// those above every bound.
     public private(set) var counts: [Int]
-    /// The total of the durations.
     public private(set) var sum = Duration.zero
 
-    /// An empty histogram.
     public init(boundsMilliseconds: [Int]) {
         self.boundsMilliseconds = boundsMilliseconds
         counts = Array(repeating: 0, count: boundsMilliseconds.count + 1)
     }
 
-    /// The number of durations.
     public var count: Int { counts.reduce(0, +) }
 
-    /// Adds a duration.
     public mutating func note(_ time: Duration) {
         let place =
             boundsMilliseconds.firstIndex { time <= .milliseconds($0) } ?? boundsMilliseconds.count
@@ -131,7 +121,6 @@ public struct DurationHistogram: Sendable, Hashable {
         sum += time
     }
 
-    /// Adds the durations of another histogram with the same bounds.
     public mutating func add(_ other: DurationHistogram) {
         for (place, count) in other.counts.enumerated() { counts[place] += count }
         sum += other.sum
@@ -158,20 +147,16 @@ public struct AnswerTimes: Sendable, Hashable {
     /// The number of answers in each class that has any.
     private(set) var counts: [Int: Int] = [:]
 
-    /// No answers.
     public init() {}
 
-    /// The number of answers.
     public var count: Int { counts.values.reduce(0, +) }
 
-    /// Counts one answer.
     mutating func note(_ time: Duration) {
         let milliseconds = time / .milliseconds(1)
         let place = Self.boundsMilliseconds.firstIndex { milliseconds <= $0 }
         counts[place ?? Self.boundsMilliseconds.count - 1, default: 0] += 1
     }
 
-    /// Adds the answers of another time.
     mutating func add(_ other: AnswerTimes) {
         counts.merge(other.counts) { $0 + $1 }
     }

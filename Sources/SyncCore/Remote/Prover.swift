@@ -6,12 +6,10 @@ public import TablesProtocol
 /// Proves that a /tables backend answers at the address, before anything is sent to it.
 struct Prover: Sendable {
     var remote: Remote
-    /// Whether the generation has to be detected.
     var isGenerationOpen: Bool
     /// Whether the remote's generation was detected before.
     var isRemembered = false
 
-    /// The outcome of a proof.
     enum Outcome: Sendable, Hashable {
         /// A table gave a list.
         case proven(Generation)
@@ -29,7 +27,6 @@ struct Prover: Sendable {
         var isFault = false
         /// Whether it may be about one table: a status of 5xx, or 408.
         var mayBeOfTable = false
-        /// The request that failed.
         var request: FailedRequest?
         /// Whether a proof that followed the request failed too.
         var hasFailedProof = false
@@ -215,11 +212,9 @@ public struct BackendExamination: Sendable {
     private let backend: BackendConfiguration
     private let clock: any EngineClock
 
-    /// The result of an examination.
     public struct Findings: Sendable, Hashable {
         /// The backend's generation; nil if no table gave a list.
         public var generation: Generation?
-        /// The backend's state.
         public var state: BackendState
         /// Why it has this state, in plain words.
         public var reason: String
@@ -240,7 +235,6 @@ public struct BackendExamination: Sendable {
         public var clockAheadSeconds: Int64?
     }
 
-    /// Makes an examination of a backend.
     public init(
         _ backend: BackendConfiguration, transport: any HTTPTransport, clock: any EngineClock
     ) {

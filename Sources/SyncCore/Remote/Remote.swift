@@ -159,13 +159,11 @@ extension Remote {
 
 /// A request that failed, as evidence for a person.
 public struct FailedRequest: Sendable, Hashable {
-    /// The method.
     public var method: String
     /// The path and query at the backend's host.
     public var path: String
     /// The status; nil when no answer came.
     public var status: Int?
-    /// When it ended.
     public var at: Instant
 }
 
@@ -194,7 +192,7 @@ extension RemoteAnswer {
     }
 }
 
-/// The backend that the store belongs to: four values of `meta`.
+/// The backend that the store belongs to: five values of `meta`.
 struct BackendBinding: InTransaction {
     let transaction: Transaction
 
@@ -202,6 +200,7 @@ struct BackendBinding: InTransaction {
     private static let provenKey = "backend.proven"
     private static let generationKey = "backend.generation"
     private static let notBeforeKey = "backend.notBefore"
+    private static let ownerKey = "backend.owner"
 
     /// Binds the store to a backend. A bound backend that never answered as /tables is replaced.
     func bind(to address: BackendAddress) throws -> Binding {
@@ -248,8 +247,15 @@ struct BackendBinding: InTransaction {
         try set(Self.notBeforeKey, String(time.milliseconds))
     }
 
+    /// The user's id at the backend, where the store came from another backend; nil in any other store.
+    func owner() throws -> String? { try text(Self.ownerKey) }
+
+    func setOwner(_ user: String) throws { try set(Self.ownerKey, user) }
+
     /// Accepts another backend. The queue stays; every table is pulled again.
     func rebind(to address: BackendAddress) throws {
+        // A start may be repeated with the same word; its user need not sign in again.
+        if try boundAddress() != address.description { try remove(Self.ownerKey) }
         try set(Self.addressKey, address.description)
         try remove(Self.provenKey)
         try remove(Self.generationKey)

@@ -29,7 +29,6 @@ enum RemoteAnswer: Sendable, Hashable {
     case unreachable(TransportError)
 }
 
-/// Why an answer is unusable.
 enum Unusable: String, Sendable, Hashable {
     /// An HTML page: a captive portal, or a server that does not speak /tables.
     case html
@@ -61,7 +60,6 @@ extension RemoteAnswer {
     }
 }
 
-/// One page of a list.
 struct RemotePage: Sendable, Hashable {
     /// The elements in the order received.
     var elements: [ListElement]
@@ -75,8 +73,10 @@ struct RemotePage: Sendable, Hashable {
     var total: Int?
     /// When the backend sent the page, by its own clock; nil if it does not say.
     var sentAt: Instant?
+    /// The latest `updatedAt` of the deleted rows that the backend no longer gives, as a site says it; nil if it
+    /// does not say, or gives all.
+    var deletionsAfter: Instant?
 
-    /// The elements that are usable rows.
     var rows: [RemoteRow] { elements.compactMap(\.row) }
 }
 
@@ -90,18 +90,7 @@ struct RemoteExchange: Sendable {
     /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
     var excerpt: String?
     /// The answer's header fields, see ``RecordedFields``.
-    var fields: [String]
-
-    init(
-        answer: RemoteAnswer, response: Response? = nil, status: Int? = nil,
-        excerpt: String? = nil, fields: [String] = []
-    ) {
-        self.answer = answer
-        self.response = response
-        self.status = status
-        self.excerpt = excerpt
-        self.fields = fields
-    }
+    var fields: [String] = []
 }
 
 /// Reads `Retry-After` in both of its forms.

@@ -128,7 +128,6 @@ extension RemoteRequest {
 }
 
 extension ItemID {
-    /// The id as JSON.
     var json: JSONText {
         if kind == .integer, let number { return .integer(number) }
         return .string(text)
@@ -136,7 +135,6 @@ extension ItemID {
 }
 
 extension HTTPFields {
-    /// Sets a field by its name.
     mutating func set(_ name: String, _ value: String) {
         guard let name = HTTPField.Name(name) else { return }
         self[name] = value
@@ -262,14 +260,11 @@ public struct BackendConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The backend's address.
     public var address: BackendAddress
-    /// The backend's generation.
     public var generation: GenerationChoice
     /// The application key that first generation servers ask for in `X-ZUMO-APPLICATION`.
     public var applicationKey: String?
 
-    /// Makes a configuration from its parts.
     public init(
         address: BackendAddress, generation: GenerationChoice = .auto,
         applicationKey: String? = nil

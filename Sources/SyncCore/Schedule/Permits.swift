@@ -78,7 +78,6 @@ package final class Permits: Sendable {
         next?.continuation.resume(returning: true)
     }
 
-    /// Whether permits are given.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Whether a permit was returned while no caller waited, since the last call.
@@ -102,7 +101,6 @@ package final class Permits: Sendable {
         }
     }
 
-    /// Gives permits again.
     package func open() { state.withLock { $0.isOpen = true } }
 
     private func nextNumber() -> Int {

@@ -31,7 +31,6 @@ struct Scheduler: Sendable {
 
     /// The due work in the store.
     struct Outlook: Sendable, Hashable {
-        /// Whether operations are due now.
         var hasDue = false
         /// How long until the next waiting operation, or the next table that is put off, is due.
         var untilNext: Duration?
@@ -210,7 +209,6 @@ struct Scheduler: Sendable {
         }
     }
 
-    /// Requests a run.
     mutating func wish(_ wish: Wish) {
         if !wishes.contains(wish) { wishes.append(wish) }
     }
@@ -230,7 +228,6 @@ struct Scheduler: Sendable {
         pullPause = now + .seconds(SyncLimits.storeRestSeconds)
     }
 
-    /// Records progress of a run.
     mutating func progressed(now: Duration) { lastProgress = now }
 
     /// Records that the backend gave a list or a verdict, or an answer about one table.
@@ -313,7 +310,6 @@ struct Scheduler: Sendable {
         if isAutomatic { wish(.sync) }
     }
 
-    /// Replaces the settings.
     mutating func set(_ settings: SyncSettings, now: Duration) {
         self.settings = settings
         syncAt = nextInterval(now)

@@ -4,7 +4,6 @@ public import TablesProtocol
 /// Why and how long one table is put off: the backend fails for it with 502, 503 or 504, and answers
 /// otherwise.
 public struct TableWait: Sendable, Hashable {
-    /// What waits.
     enum Kind: String, Sendable, Hashable {
         /// The table's operations.
         case push
@@ -15,13 +14,11 @@ public struct TableWait: Sendable, Hashable {
     public var reason: String
     /// When the table began to fail.
     public var since: Instant
-    /// The number of failures in a row.
     public var failures: Int
     /// When it is tried again. If that has passed, it is due.
     public var until: Instant
     /// Before which the backend asked not to be tried (Retry-After); nil if it named no time.
     public var notBefore: Instant?
-    /// The request that failed last.
     public var request: FailedRequest?
 
     /// What a person is told of a table that fails.
@@ -78,7 +75,6 @@ struct TableWaits {
             [table.key, kind.rawValue], TableWait.init)
     }
 
-    /// The waits of one kind by the tables' numbers.
     func all(_ kind: TableWait.Kind) throws -> [Int64: TableWait] {
         let found: [(Int64, TableWait)] = try transaction.all(
             """
@@ -130,7 +126,6 @@ struct TableWaits {
         if transaction.db.changedRows > 0 { transaction.events.emit(.status, table: table) }
     }
 
-    /// Removes both waits of a table.
     func remove(of table: TableName) throws {
         try transaction.run("DELETE FROM table_waits WHERE name_key = ?", [table.key])
     }
@@ -170,5 +165,75 @@ extension TableWait {
         guard let method, let path, let failedAt else { return }
         request = FailedRequest(
             method: method, path: path, status: row[7], at: Instant(milliseconds: failedAt))
+    }
+}
+
+/// Waits before a retry, with full jitter, so that many clients which failed together do not return
+/// together.
+enum Backoff {
+    /// The wait before the next probe of the backend, after `failures` failed probes in an outage of this
+    /// length. The longer the outage, the longer the wait may be: a whole fleet may wait for the same backend.
+    static func probe(
+        failures: Int, outage: Duration, random: any RandomSource
+    ) -> Duration {
+        let cap = UInt64(SyncLimits.longestProbeWait(outage: outage).wholeMilliseconds)
+        return jitter(SyncLimits.probeBaseMilliseconds, cap, failures, random)
+    }
+
+    /// The wait before the next attempt of an operation, after `failures` attempts without a verdict.
+    static func operation(failures: Int, random: any RandomSource) -> Duration {
+        jitter(
+            SyncLimits.operationBaseMilliseconds, SyncLimits.operationCapMilliseconds, failures,
+            random)
+    }
+
+    /// The wait before a table is tried again that the backend fails for, after `failures` failures in a row.
+    static func table(failures: Int, random: any RandomSource) -> Duration {
+        max(
+            operation(failures: failures, random: random),
+            .milliseconds(SyncLimits.tableFloorMilliseconds))
+    }
+
+    /// A random wait up to base × 2^(failures - 1), at most the cap.
+    private static func jitter(
+        _ base: UInt64, _ cap: UInt64, _ failures: Int, _ random: any RandomSource
+    ) -> Duration {
+        let doublings = min(max(failures - 1, 0), SyncLimits.backoffDoublings)
+        let bound = min(cap, base << UInt64(doublings))
+        return .milliseconds(Int64(random.next(below: bound + 1)))
+    }
+}
+
+/// How long the backend was in which state, since this was last taken.
+struct Reachability: Sendable, Hashable {
+    /// Whether and how the backend could be used.
+    private(set) var state: Sample.Reach
+    /// The uptime until which the times are counted.
+    private var countedUntil: Duration
+    private var times: [Sample.Reach: Duration] = [:]
+
+    init(_ state: Sample.Reach, now: Duration) {
+        self.state = state
+        countedUntil = now
+    }
+
+    /// Counts the time until now as that of the state so far, and begins with another one.
+    mutating func become(_ state: Sample.Reach, now: Duration) {
+        times[self.state, default: .zero] += max(now - countedUntil, .zero)
+        countedUntil = now
+        self.state = state
+    }
+
+    /// The times until now, in milliseconds.
+    func milliseconds(now: Duration) -> [Sample.Reach: Int64] {
+        var counted = self
+        counted.become(state, now: now)
+        return counted.times.mapValues { $0.wholeMilliseconds }.filter { $0.value > 0 }
+    }
+
+    /// Forgets the times until now.
+    mutating func restart(now: Duration) {
+        times = [:]
+        countedUntil = now
     }
 }

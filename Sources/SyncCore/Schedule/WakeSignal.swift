@@ -11,7 +11,6 @@ public enum WakeCause: Sendable, Hashable {
     case reachable
     /// A request that was passed through got no answer: the backend may be out of reach.
     case unreachable
-    /// A user signed in.
     case signedIn
 }
 

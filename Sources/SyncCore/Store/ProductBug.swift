@@ -88,14 +88,12 @@ extension Store {
         /// Gives the store and its engine a bug.
         package func plant(_ bug: ProductBug?) { work.planted.withLock { $0 = bug } }
 
-        /// The bug that was planted.
         var plantedBug: ProductBug? { work.planted.withLock { $0 } }
     #else
         /// The bug that was planted: never one in a release build.
         var plantedBug: ProductBug? { nil }
     #endif
 
-    /// Whether the bug was planted.
     func has(_ bug: ProductBug) -> Bool { plantedBug == bug }
 }
 

@@ -1,4 +1,4 @@
-import Storage
+package import Storage
 import Synchronization
 public import TablesProtocol
 
@@ -7,12 +7,9 @@ public import TablesProtocol
 /// Reads run on the calling thread, each server worker on a connection of its own. Writes go through
 /// one connection in groups that share a commit; an acknowledged write is on disk.
 public final class Store: Sendable {
-    /// Whose it is.
     public let identity: String
-    /// Where its file is.
     public let path: String
     let rules: WriteRules
-    /// What its transactions are.
     let work: StoreWork
     let writer: Writer<StoreWork>
     /// One for each thread that reads.
@@ -69,10 +66,8 @@ public final class Store: Sendable {
     }
 
     var clock: any StoreClock { work.clock }
-    var ids: any IDSource { work.ids }
     var catalog: TableCatalogs { work.catalog }
 
-    /// A transaction of this store on an open connection.
     func transaction(_ connection: Connection) -> Transaction { work.transaction(connection) }
 
     /// Sets what is called after every commit that may have made work for the engine.
@@ -138,29 +133,18 @@ extension Store {
     }
 }
 
-/// One page of a list.
 public struct Page<Element: Sendable>: Sendable {
-    /// The elements.
     public var items: [Element]
     /// What to pass as `after` for the next page; nil at the end. Opaque.
     public var next: String?
     /// How many match in all.
     public var total: Int
-
-    /// Makes a page.
-    public init(items: [Element], next: String?, total: Int) {
-        self.items = items
-        self.next = next
-        self.total = total
-    }
 }
 
 /// The opaque text that names a place in a list: the number of its last element.
 public enum Cursor {
-    /// Whether a text is one.
     public static func isCursor(_ text: String) -> Bool { number(text) != nil }
 
-    /// The text for the elements after this one.
     static func text(_ number: Int64) -> String { "c" + String(number, radix: radix) }
 
     /// The number in a text; nil for anything that ``text(_:)`` did not make.
@@ -209,7 +193,6 @@ extension Store {
         try await read { try OperationLists(transaction: $0).outcomes(of: ids) }
     }
 
-    /// One operation with all its attempts.
     public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
         try await read { transaction in
             try transaction.queue.operation(id: id).map {
@@ -268,7 +251,6 @@ extension Store {
         }
     }
 
-    /// One run.
     public func run(_ id: String) async throws(StoreError) -> Run? {
         try await read { try $0.runs.run(id: id) }
     }
@@ -310,4 +292,71 @@ enum LikePattern {
         }
         return pattern + "%"
     }
+}
+
+extension ConnectionQueue {
+    /// A connection that only reads a store.
+    static func storeReader(
+        _ path: String, accesses: AccessCount = AccessCount()
+    ) throws -> ConnectionQueue {
+        try reader(path, functions: ScalarFunction.ofQueries, accesses: accesses)
+    }
+
+    /// A connection that writes a file which no ``Store`` has open.
+    static func storeWriter(_ path: String) throws -> ConnectionQueue {
+        try writer(path, functions: ScalarFunction.ofQueries)
+    }
+}
+
+// What compiled queries hand to SQLite and get from it.
+
+extension SQLValue: StatementValue {
+    package var stored: StoredValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .text(let text): .text(text)
+        case .blob(let bytes): .blob(bytes)
+        }
+    }
+
+    package init(_ row: StatementRow, _ column: Int) { self.init(row.value(column)) }
+
+    init(_ value: StoredValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let text): .text(text)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+}
+
+extension ScalarFunction {
+    /// The functions that compiled queries and the lists of operations call, for each connection that runs
+    /// them.
+    static let ofQueries = ofCompiledQueries + [causeOf]
+
+    private static let ofCompiledQueries = SQLFunction.all.map { function in
+        ScalarFunction(function.name, argumentCount: function.argumentCount) { values in
+            let call = function.call(values.map(SQLValue.init))
+            return Call(call.value.stored, steps: call.steps)
+        }
+    }
+}
+
+extension Migrations {
+    /// The migrations of this version. The first one creates the whole schema of version 1.
+    static let present = Migrations(steps: [
+        Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self)),
+        Step(version: 2, sql: String(decoding: PackageResources.Schema2_sql, as: UTF8.self)),
+        Step(version: 3, sql: String(decoding: PackageResources.Schema3_sql, as: UTF8.self)),
+        Step(version: 4, sql: String(decoding: PackageResources.Schema4_sql, as: UTF8.self)),
+        Step(version: 5, sql: String(decoding: PackageResources.Schema5_sql, as: UTF8.self)),
+        Step(version: 6, sql: String(decoding: PackageResources.Schema6_sql, as: UTF8.self)),
+        Step(version: 7, sql: String(decoding: PackageResources.Schema7_sql, as: UTF8.self)),
+    ])
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Storage
 import TablesProtocol
 
@@ -171,5 +172,146 @@ extension Store {
             try DatabaseFiles.move(path, to: kept)
             return try ConnectionQueue.storeWriter(path)
         }
+    }
+}
+
+/// Makes a store of what a backup holds, which another hand may have changed. The rows are in the
+/// present version by now.
+struct Restoration {
+    let transaction: Transaction
+    /// 2020 in seconds since 1970: no store gave a positive provisional id before.
+    private static let firstSecond: Int64 = 1_577_836_800
+
+    /// Refuses values that the readers of this store cannot read, and ids that no item can have: they
+    /// would become part of a path that is asked of the backend.
+    /// - Throws: ``StoreError`` with the sentence that says what is wrong.
+    func refuseForeignValues() throws {
+        // What an import brings has ids of another store, and no undo sends it.
+        let ids: [Bool] = try transaction.all(
+            """
+            SELECT item_id FROM operations
+            UNION ALL SELECT item_id FROM undo_points
+            UNION ALL SELECT copy_id FROM undo_points WHERE copy_id IS NOT NULL
+            UNION ALL SELECT alias FROM aliases UNION ALL SELECT id FROM aliases
+            UNION ALL SELECT item_id FROM history WHERE undoable = 1 AND item_id IS NOT NULL
+            """
+        ) { row -> Bool? in (try? ItemID(row[0] as String)) == nil ? true : nil }
+        guard ids.isEmpty else {
+            throw StoreError.damaged("An operation has an id that no item can have.")
+        }
+        let operations: [Bool] = try transaction.all(
+            """
+            SELECT kind, state, generation FROM operations
+            UNION SELECT kind, state, generation FROM undo_points
+            """
+        ) { row -> Bool? in
+            let isReadable =
+                OperationKind(rawValue: row[0]) != nil && OperationState(rawValue: row[1]) != nil
+                && Generation(rawValue: row[2]) != nil
+            return isReadable ? nil : true
+        }
+        guard operations.isEmpty else {
+            throw StoreError.damaged(
+                "An operation has a kind, state or generation that no operation can have.")
+        }
+        let actors: [Bool] = try transaction.all(
+            """
+            SELECT actor FROM operations UNION SELECT actor FROM undo_points
+            UNION SELECT actor FROM history
+            """
+        ) { row -> Bool? in Actor(rawValue: row[0]) == nil ? true : nil }
+        guard actors.isEmpty else {
+            throw StoreError.damaged("An entry of history has an actor that no entry can have.")
+        }
+        let kinds: [Bool] = try transaction.all("SELECT DISTINCT kind FROM history") {
+            row -> Bool? in
+            HistoryKind(rawValue: row[0]) == nil ? true : nil
+        }
+        guard kinds.isEmpty else {
+            throw StoreError.damaged("An entry of history has a kind that no entry can have.")
+        }
+    }
+
+    /// Keeps those header fields of operations that clients may have sent on (``ForwardableName``), so
+    /// that no other is sent to the backend: none that signs in, none of the connection.
+    func keepForwardableHeaders() throws {
+        for table in ["operations", "undo_points"] {
+            let changed: [(Int64, String)] = try transaction.all(
+                "SELECT rowid, headers FROM \(table) WHERE headers <> '[]'"
+            ) { row -> (Int64, String)? in
+                let text: String = row[1]
+                let kept = HTTPFields(stored: text).forwardable.stored
+                if kept == text { return nil }
+                return (row[0] as Int64, kept)
+            }
+            for (number, headers) in changed {
+                try transaction.run(
+                    "UPDATE \(table) SET headers = ? WHERE rowid = ?", [headers, number])
+            }
+        }
+    }
+
+    /// Tells a store that a backup took its place: it remembers less than has happened.
+    ///
+    /// 1. What was open then may have been sent since: every row is read back before anything is
+    ///    sent. A new item of an integer table is looked for above the highest id known here.
+    /// 2. Rows that the backend has deleted since are in the backup as they were: without pull tokens the
+    ///    first pull compares every row.
+    /// 3. Clients with stores of their own may hold later stamps than the backup: every row gets a new one,
+    ///    in the old order, so that they take it again.
+    /// 4. They may also hold provisional ids that the backup does not know: the next ones begin as far below
+    ///    the first one as seconds have passed since 2020. A store gives fewer ids than that.
+    /// - Parameter replaced: what the store has given to clients that the backup replaces.
+    func noteRestored(replacing replaced: CounterFloor) throws {
+        try transaction.run("DELETE FROM tokens")
+        try transaction.run(
+            """
+            UPDATE operations SET highest_id = coalesce(highest_id, (SELECT max(CAST(id AS INTEGER))
+              FROM items WHERE items.table_id = operations.table_id
+                AND (deleted = 0 OR server_deleted = 1) AND NOT EXISTS (SELECT 1
+                  FROM operations AS head WHERE head.seq = items.pending AND head.kind = 'insert')), 0)
+            WHERE kind = 'insert' AND closed_at IS NULL
+              AND table_id IN (SELECT id FROM tables WHERE id_kind = 'integer')
+            """)
+        try transaction.run(
+            """
+            UPDATE operations SET maybe_applied = 1, may_arrive_late = 1, revision = revision + 1
+            WHERE state IN ('queued', 'waiting', 'unknown', 'quarantined')
+              AND successor_of IS NULL
+            """)
+        try transaction.run(
+            """
+            UPDATE operations SET state = 'unknown', next_attempt_at = ?,
+              reason = 'The store was restored; the row will be read back.'
+            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
+              AND waits_for IS NULL
+            """, [transaction.now.milliseconds])
+        try transaction.run(
+            """
+            UPDATE items SET stamp = fresh.stamp FROM (
+              SELECT items.rowid AS item, max(?1, last_stamp)
+                + row_number() OVER (PARTITION BY table_id ORDER BY stamp, items.rowid) AS stamp
+              FROM items JOIN table_counters USING (table_id)) AS fresh
+            WHERE fresh.item = items.rowid
+            """, [max(transaction.now.milliseconds, replaced.stamp)])
+        let seconds = max(transaction.now.milliseconds / 1000 - Self.firstSecond, 0)
+        let floor = replaced.joined(
+            CounterFloor(provisionalID: StoreLimits.largestProvisionalID - seconds))
+        try transaction.run(
+            """
+            UPDATE table_counters SET last_stamp = max(?1, coalesce(
+              (SELECT max(stamp) FROM items WHERE items.table_id = table_counters.table_id),
+              last_stamp)), next_provisional_id = min(?2, next_provisional_id)
+            """, [floor.stamp, floor.provisionalID])
+        try transaction.counters.keepForNewTables(floor)
+    }
+}
+
+extension HTTPFields {
+    /// Those whose names clients may have sent on, in their order.
+    fileprivate var forwardable: HTTPFields {
+        var kept = HTTPFields()
+        for field in self where ForwardableName(field.name.rawName) != nil { kept.append(field) }
+        return kept
     }
 }

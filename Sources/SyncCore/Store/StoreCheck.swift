@@ -9,7 +9,6 @@ public struct StoreContents: Sendable, Hashable {
     public var backend: String?
     /// Whether that backend ever gave a list. Another one can replace it only then with a rebind.
     public var isBackendProven: Bool
-    /// The names of the tables.
     public var tables: [String]
     /// Items that are not deleted, of all tables.
     public var items: Int
@@ -224,7 +223,6 @@ enum StoreRebuild {
         try db.column("SELECT name FROM pragma_table_info(?)", [table])
     }
 
-    /// A name in double quotes.
     private static func quoted(_ name: String) -> String {
         "\"\(name.replacing("\"", with: "\"\""))\""
     }

@@ -16,7 +16,6 @@ final class DeferredCounters {
 /// The limits beyond which a store gives new numbers to clients. Clients may keep a number longer than the
 /// store: it is not given again after its table was removed or a backup replaced the store.
 struct CounterFloor: Sendable, Hashable {
-    /// The largest stamp given.
     let stamp: Int64
     /// The next provisional id, below all that were given.
     let provisionalID: Int64

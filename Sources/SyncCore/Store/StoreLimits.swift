@@ -73,8 +73,6 @@ public enum StoreLimits {
     public static let operatorPage = 500
     /// Characters of an item's text shown to people.
     public static let titleCharacters = 80
-    /// Open operations that the simulator looks at.
-    static let contentsOperations = 100_000
     /// Random words of 8 bytes that are asked for at once: the most that the system gives
     /// (getentropy(3)).
     static let randomWords = 32

@@ -4,16 +4,13 @@ public import TablesProtocol
 
 /// A table with its latest `updatedAt` that clients see.
 public struct TableStamp: Sendable, Hashable {
-    /// The table.
     public let name: TableName
     /// Whether all identities share it.
     public let isPublic: Bool
-    /// The latest stamp.
     public let stamp: Instant
 }
 
 extension Store {
-    /// The tables that have a stamp.
     public func tableStamps() async throws(StoreError) -> [TableStamp] {
         try await read { transaction in
             try transaction.tables.all().compactMap { table in
@@ -101,7 +98,6 @@ extension Store {
         }
     }
 
-    /// A list that can be asked for.
     private struct AskedList {
         let query: ItemQuery
         /// Whether it is within the part of the table that is here.
@@ -328,5 +324,63 @@ extension ItemTable {
             """, [id.text]
         ) { $0.item(.string) }
         return item.map { .item($0, state: .synced) } ?? .missing
+    }
+}
+
+/// All elements of a list that match a filter, which are read in parts: which ones those are is known at once,
+/// and each is as it is when its part is read. So no transaction stays open while a slow reader takes them.
+public struct WholeList<Element: Sendable>: Sendable {
+    /// The numbers of the elements, in their order.
+    public let numbers: [Int64]
+    /// Reads the elements with these numbers, at most ``StoreLimits/operatorPage``, in their order. Those that
+    /// are gone are left out.
+    public let read: @Sendable ([Int64]) async throws(StoreError) -> [Element]
+}
+
+extension Store {
+    public func allOperations(
+        _ filter: OperationFilter, sorted order: OperationOrder
+    ) async throws(StoreError) -> WholeList<OperationSummary> {
+        let numbers = try await search {
+            try OperationLists(transaction: $0).numbers(filter, sorted: order)
+        }
+        return WholeList(numbers: numbers) { [self] numbers throws(StoreError) in
+            try await search { transaction in
+                try OperationLists(transaction: transaction).operations(numbers, sorted: order)
+                    .map { $0.summary(identity: transaction.identity) }
+            }
+        }
+    }
+
+    /// All conflicts that match, oldest first. The filter's states do not count.
+    public func allConflicts(
+        _ filter: OperationFilter
+    ) async throws(StoreError) -> WholeList<ConflictDetail> {
+        var conflicts = filter
+        conflicts.states = [.conflict]
+        let asked = conflicts
+        let numbers = try await search {
+            try OperationLists(transaction: $0).numbers(asked, sorted: .queue)
+        }
+        return WholeList(numbers: numbers) { [self] numbers throws(StoreError) in
+            try await search { transaction in
+                try OperationLists(transaction: transaction).operations(numbers, sorted: .queue)
+                    .compactMap(ConflictList(transaction: transaction).detail)
+            }
+        }
+    }
+
+    /// All entries of history that match, latest first.
+    public func allHistory(
+        _ filter: HistoryFilter
+    ) async throws(StoreError) -> WholeList<HistoryEntry> {
+        let numbers = try await search {
+            try HistoryList(transaction: $0, filter: filter).places().map(\.id)
+        }
+        return WholeList(numbers: numbers) { [self] numbers throws(StoreError) in
+            try await search {
+                try HistoryList(transaction: $0, filter: filter).entries(numbers)
+            }
+        }
     }
 }

@@ -1,12 +1,10 @@
 import Storage
 
-/// What a part of the store is for.
 public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
     /// Rows of the tables, with tombstones.
     case items
     /// Operations, open and closed.
     case operations
-    /// The requests that were made for operations.
     case attempts
     /// History, and what undoing its entries brings back.
     case history
@@ -18,13 +16,11 @@ public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
     case other
     /// Pages without content, which later rows use.
     case free
-    /// The write-ahead log.
     case log
 }
 
 /// The bytes of a store on disk, by what they are for.
 public struct StoreUsage: Sendable, Hashable {
-    /// One kind.
     public struct Part: Sendable, Hashable {
         /// What it is for.
         public let kind: StoreUsageKind

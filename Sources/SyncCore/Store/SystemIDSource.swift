@@ -6,7 +6,6 @@ import Synchronization
 public final class SystemIDSource: IDSource {
     private let words = Mutex<[UInt64]>([])
 
-    /// Makes the source.
     public init() {}
 
     /// 64 random bits.

@@ -96,7 +96,6 @@ extension InTransaction {
 
 /// What has to happen outside once a transaction is committed. Lives and dies with it, on one thread.
 final class TransactionEffects {
-    /// What to tell the dashboard.
     var events: [Event] = []
     /// Operations that wait for a person from now on.
     var decisionsNeeded: [DecisionNeeded] = []

@@ -10,14 +10,11 @@ public import TablesProtocol
 public final class StoreIndex: Sendable {
     let file: ConnectionQueue
 
-    /// The index entry of one store.
     public struct Entry: Sendable, Hashable {
-        /// The summary of the store.
         public var summary: StoreSummary
         /// The store's file after it was closed; nil until then.
         public var file: StoreFile?
 
-        /// Makes an entry from its parts.
         public init(summary: StoreSummary, file: StoreFile?) {
             self.summary = summary
             self.file = file
@@ -107,7 +104,6 @@ public final class StoreIndex: Sendable {
         PRAGMA user_version = \(version);
         """
 
-    /// All entries by identity.
     @available(*, noasync)
     public func entries() throws(StoreError) -> [String: Entry] {
         do {
@@ -169,7 +165,6 @@ public final class StoreIndex: Sendable {
         }
     }
 
-    /// Closes the file.
     public func close() throws(StoreError) {
         do { try file.close() } catch { throw StoreError(error) }
     }
@@ -221,7 +216,6 @@ public struct StoreFile: Sendable, Hashable {
     /// When its content or its inode last changed, in nanoseconds since 1970.
     public var changedAt: Int64
 
-    /// Makes a value from its parts.
     public init(inode: Int64, bytes: Int64, changedAt: Int64) {
         self.inode = inode
         self.bytes = bytes

@@ -1,7 +1,6 @@
 import Storage
 public import TablesProtocol
 
-/// The summary of a closed store.
 public struct StoreSummary: Sendable, Hashable {
     /// When its next operation is due.
     public var due: DueWork
@@ -14,39 +13,13 @@ public struct StoreSummary: Sendable, Hashable {
     /// Its tables, ordered by name.
     public var tables: [Table]
 
-    /// The summary of a table.
     public struct Table: Sendable, Hashable {
-        /// The table's name.
         public var name: String
-        /// The number of items that are not deleted.
         public var items: Int
-        /// The number of rows that are set aside.
         public var setAside: Int
-        /// Whether its last pull failed.
         public var pullsFail: Bool
-
-        /// Makes a summary from its parts.
-        public init(name: String, items: Int, setAside: Int, pullsFail: Bool) {
-            self.name = name
-            self.items = items
-            self.setAside = setAside
-            self.pullsFail = pullsFail
-        }
     }
 
-    /// Makes a summary from its parts.
-    public init(
-        due: DueWork, oldestAt: Instant?, oldestForPersonAt: Instant? = nil, ledger: Ledger,
-        tables: [Table]
-    ) {
-        self.due = due
-        self.oldestAt = oldestAt
-        self.oldestForPersonAt = oldestForPersonAt
-        self.ledger = ledger
-        self.tables = tables
-    }
-
-    /// The summary of an empty store.
     public static let empty = StoreSummary(
         due: .never, oldestAt: nil,
         ledger: Ledger(
@@ -68,7 +41,6 @@ extension Store {
 }
 
 extension StoreSummary {
-    /// Reads the summary of a store.
     fileprivate init(_ transaction: Transaction) throws {
         let operations = transaction.dueOperations
         let isDue = try operations.hasQueued() || transaction.attempts.hasSending()
@@ -87,7 +59,6 @@ extension StoreSummary {
 }
 
 extension StoreSummary {
-    /// Adds the summary of another store.
     public mutating func add(_ other: StoreSummary) {
         due = due.earlier(other.due)
         oldestAt = [oldestAt, other.oldestAt].compactMap(\.self).min()
@@ -137,7 +108,6 @@ public enum DueWork: Sendable, Hashable {
         }
     }
 
-    /// The earlier one of two.
     public func earlier(_ other: DueWork) -> DueWork {
         switch (self, other) {
         case (.now, _), (_, .now): .now

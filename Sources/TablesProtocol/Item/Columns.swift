@@ -4,14 +4,10 @@
 /// Columns from a store keep the object's text. It is parsed only when a column is read, so that a list
 /// passes rows on unparsed.
 public struct Columns: Sendable {
-    /// One column.
     public struct Column: Sendable, Hashable {
-        /// The name with escapes resolved.
         public var name: String
-        /// The value.
         public var value: JSONText
 
-        /// Makes a column.
         public init(_ name: String, _ value: JSONText) {
             self.name = name
             self.value = value
@@ -27,7 +23,6 @@ public struct Columns: Sendable {
     }
     private var storage: Storage
 
-    /// No columns.
     public init() { storage = .columns([]) }
 
     /// Makes columns in this order. If a name appears twice, its last value counts.
@@ -79,7 +74,6 @@ public struct Columns: Sendable {
         }
     }
 
-    /// The columns in their order.
     public var all: [Column] {
         switch storage {
         case .columns(let columns): columns
@@ -88,10 +82,8 @@ public struct Columns: Sendable {
         }
     }
 
-    /// The names in their order.
     public var names: [String] { all.map(\.name) }
 
-    /// Whether there are no columns.
     public var isEmpty: Bool {
         switch storage {
         case .columns(let columns): columns.isEmpty
@@ -168,7 +160,6 @@ extension Columns: Hashable {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
@@ -248,7 +239,6 @@ public struct ColumnValues {
     /// The columns by their names in lower case; nil until a name is not found exactly.
     private var alike: [ExactName: [JSONText]]?
 
-    /// Takes the columns.
     public init(_ columns: Columns) {
         self.columns = columns.all
         places = Columns.places(self.columns)

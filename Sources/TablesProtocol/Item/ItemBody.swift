@@ -16,7 +16,6 @@ public struct ItemBody: Sendable, Hashable {
     /// System properties that an update of the third generation must not change. The servers refuse other
     /// values than the item's.
     public struct Stated: Sendable, Hashable {
-        /// The version.
         public var version: String?
         /// When the item last changed.
         public var updatedAt: Instant?
@@ -28,7 +27,6 @@ public struct ItemBody: Sendable, Hashable {
         }
     }
 
-    /// Makes a body from its parts.
     public init(
         id: ItemID? = nil, columns: Columns, version: String? = nil, stated: Stated = Stated(),
         deleted: Bool? = nil, tests: [Columns.Column] = []
@@ -163,14 +161,11 @@ extension ItemBody {
 /// A JSON Patch (RFC 6902) of one item: changes and tests of its members, one level deep. Datasync clients
 /// send it for an update.
 public struct JSONPatch: Sendable, Hashable {
-    /// The kind of an operation.
     public enum Action: String, Sendable, Hashable {
         case add, replace, remove, test
     }
 
-    /// One operation.
     public struct Operation: Sendable, Hashable {
-        /// The kind.
         public var action: Action
         /// The member's name, without escapes.
         public var name: String
@@ -178,7 +173,6 @@ public struct JSONPatch: Sendable, Hashable {
         public var value: JSONText
     }
 
-    /// The operations in their order.
     public let operations: [Operation]
 
     /// Parses a patch. As on the servers, names of members and operations are read in any case, and the

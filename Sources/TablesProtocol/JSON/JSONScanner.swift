@@ -28,7 +28,6 @@ struct JSONScanner {
         }
     }
 
-    /// Skips white space.
     mutating func skipSpace(_ bytes: Span<UInt8>) {
         while position < bytes.count {
             switch bytes[position] {
@@ -73,7 +72,6 @@ struct JSONScanner {
         if depth > maxDepth { throw JSONError(.tooDeep(limit: maxDepth), at: position) }
     }
 
-    /// Leaves an array or object.
     mutating func leave() { depth -= 1 }
 
     private mutating func skipObject(_ bytes: Span<UInt8>) throws(JSONError) {
@@ -122,7 +120,6 @@ extension JSONScanner {
         return scanner.position == bytes.count
     }
 
-    /// Skips a number.
     mutating func skipNumber(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         if try peek(bytes) == UInt8(ascii: "-") { position += 1 }

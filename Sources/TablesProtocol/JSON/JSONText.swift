@@ -23,7 +23,6 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
     /// `null`.
     public static let null = JSONText(trusted: "null")
 
-    /// A string.
     public static func string(_ text: String) -> JSONText {
         var bytes: [UInt8] = []
         bytes.appendJSONString(text)
@@ -35,7 +34,6 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
         JSONText(trusted: value ? "true" : "false")
     }
 
-    /// An integer.
     public static func integer(_ value: Int64) -> JSONText {
         JSONText(trusted: String(value))
     }
@@ -46,13 +44,11 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
     /// The string; nil if the value is not one.
     public var string: String? { text.utf8.first == UInt8(ascii: "\"") ? value.string : nil }
 
-    /// The value as a tree.
     public var value: JSONValue {
         // The text was validated and names may repeat here, so parsing cannot fail.
         (try? JSONValue(parsing: Array(text.utf8), names: .mayRepeat)) ?? .null
     }
 
-    /// The text.
     public var description: String { text }
 
     /// Equal when the texts have the same bytes.
@@ -60,13 +56,11 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 /// Why a text is not valid JSON, and at which position.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reason.
     public enum Reason: Sendable, Hashable {
         case unexpectedEnd
         case unexpectedByte(UInt8)
@@ -85,18 +79,15 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case notAnObject
     }
 
-    /// The reason.
     public var reason: Reason
     /// The byte offset from the start of the text, from 0.
     public var position: Int
 
-    /// Makes an error.
     public init(_ reason: Reason, at position: Int) {
         self.reason = reason
         self.position = position
     }
 
-    /// One sentence for a person.
     public var description: String { "Invalid JSON at byte \(position): \(reasonText)." }
 
     private var reasonText: String {

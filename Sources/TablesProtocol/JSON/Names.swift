@@ -1,10 +1,8 @@
 /// A name that is compared and ordered byte for byte, as in JSON. Swift's strings compare by canonical
 /// equivalence: to them `é` as one character and as `e` with an accent are equal.
 package struct ExactName: Sendable, Hashable, Comparable {
-    /// The name.
     package let text: String
 
-    /// Makes a name of this spelling.
     package init(_ text: String) { self.text = text }
 
     /// Makes the name that all spellings of a column have in common, since SQL backends ignore case.
@@ -20,7 +18,6 @@ package struct ExactName: Sendable, Hashable, Comparable {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 
-    /// Hashes the text.
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 

@@ -11,7 +11,6 @@ public struct GeoLiteral: Sendable, Hashable {
     public let space: Space
     /// The text in quotes as received, with its `SRID=…;` if it had one.
     public let text: String
-    /// The parsed shape.
     let shape: GeoShape
 
     /// Parses a well-known text; nil for any other text or shape.
@@ -23,7 +22,6 @@ public struct GeoLiteral: Sendable, Hashable {
     }
 }
 
-/// A point or a line.
 struct GeoShape: Sendable, Hashable {
     /// A point's coordinates: east and north, in degrees on the globe.
     struct Point: Sendable, Hashable {
@@ -85,7 +83,6 @@ struct GeoShape: Sendable, Hashable {
         return Point(x: x, y: y)
     }
 
-    /// The shape as GeoJSON.
     var geoJSON: String {
         let pairs = points.map { "[\($0.x),\($0.y)]" }
         return isPoint

@@ -119,13 +119,13 @@ extension TableQuery {
         return IndexShape(equalities: equalities, order: order)
     }
 
-    static func conditions(_ filter: Expression) -> [Expression] {
+    private static func conditions(_ filter: Expression) -> [Expression] {
         if case .logical(.and, let conditions) = filter { return conditions }
         return [filter]
     }
 
     /// The columns of the order before the id; nil if an index cannot return the order.
-    func indexOrder(_ spelling: (String) -> String) -> [Ordering]? {
+    private func indexOrder(_ spelling: (String) -> String) -> [Ordering]? {
         var order: [Ordering] = []
         for term in orderBy {
             switch term.expression {
@@ -146,7 +146,7 @@ extension TableQuery {
 
 extension Expression.Column {
     /// The column as an index names it; nil if it cannot be indexed.
-    func key(_ spelling: (String) -> String) -> Expression.Column? {
+    fileprivate func key(_ spelling: (String) -> String) -> Expression.Column? {
         switch self {
         case .id, .system(.version), .system(.deleted): return nil
         case .system(.createdAt), .system(.updatedAt): return self
@@ -165,7 +165,7 @@ extension Expression {
 
     /// The user's column that must equal one value by the condition, if `json_extract` returns that value
     /// unchanged; else nil.
-    var equalityColumn: Column? {
+    fileprivate var equalityColumn: Column? {
         switch self {
         case .column(.user(let path)): return .user(path: path)
         case .binary(.equal, .column(.user(let path)), .literal(let literal)),

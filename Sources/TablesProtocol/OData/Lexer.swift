@@ -134,9 +134,7 @@ struct Lexer {
     }
 }
 
-/// One token of an expression.
 struct Token: Equatable {
-    /// The kind of a token.
     enum Kind: Equatable {
         case identifier(String)
         case literal(Expression.Literal)

@@ -50,7 +50,6 @@ public struct NumberLiteral: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// Makes an integer.
     public init(_ value: Int64) {
         self.init(text: String(value), kind: .plain)
     }

@@ -182,7 +182,6 @@ extension Parser {
         return try node(.call(function, arguments.map(\.expression)), arguments, at: position)
     }
 
-    /// The arguments in parentheses.
     private mutating func arguments(
         of function: Expression.Function
     ) throws(ODataError) -> [Node] {

@@ -269,7 +269,6 @@ struct Parser {
         return .binary(operation == .div ? generation.division : operation)
     }
 
-    /// The constants of `in (…)`.
     private mutating func list() throws(ODataError) -> [Expression.Literal] {
         if case .identifier = current.kind {
             throw error(

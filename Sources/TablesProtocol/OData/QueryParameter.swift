@@ -9,7 +9,6 @@ public struct QueryParameter: Sendable, Hashable {
     /// The pair as received, still encoded.
     public let raw: String
 
-    /// Makes a pair from its parts.
     public init(name: String, value: String, raw: String) {
         self.name = name
         self.value = value
@@ -63,7 +62,6 @@ extension QueryParameter {
         return pairs
     }
 
-    /// The end of the pair that begins at `start`.
     private static func pairEnd(in bytes: [UInt8], from start: Int) -> Int {
         var isQuoted = false
         var index = start

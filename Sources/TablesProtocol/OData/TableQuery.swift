@@ -44,12 +44,9 @@ public struct TableQuery: Sendable, Hashable {
 
 /// One term of `$orderby`.
 public struct Ordering: Sendable, Hashable {
-    /// The value to order by.
     public let expression: Expression
-    /// Whether the order is descending.
     public let descending: Bool
 
-    /// Makes a term.
     public init(_ expression: Expression, descending: Bool = false) {
         self.expression = expression
         self.descending = descending
@@ -153,7 +150,6 @@ extension Expression {
     }
 }
 
-/// The options of a list.
 enum QueryOption: String, CaseIterable {
     case filter = "$filter"
     case orderBy = "$orderby"
@@ -362,7 +358,6 @@ public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The position of the error: an offset in UTF-8 bytes into the option's decoded value.
     public let position: Int
 
-    /// Makes an error at a byte of an option.
     public init(option: String, reason: String, position: Int) {
         self.option = option
         self.reason = reason

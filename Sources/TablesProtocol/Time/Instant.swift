@@ -73,7 +73,6 @@ extension Instant {
 
     private static let form = Array("0000-00-00T00:00:00.000Z".utf8)
 
-    /// Writes a number of two digits.
     private static func writeTwoDigits(
         _ value: UInt32, at index: Int, in digits: inout MutableSpan<UInt8>
     ) {

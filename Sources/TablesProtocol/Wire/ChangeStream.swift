@@ -31,7 +31,6 @@ public enum ChangeEvent: Sendable, Hashable {
 public enum ChangeStream {
     /// The name of the table whose list the request would be without its `Accept`.
     public static let name = "changes"
-    /// The media type of the stream.
     public static let mediaType = "text/event-stream"
 
     /// Whether a read of a table asks for the stream: by its name, and by an `Accept` that names the media type.

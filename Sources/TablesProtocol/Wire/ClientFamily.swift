@@ -30,7 +30,6 @@ public enum ClientFamily: Sendable, Hashable, CaseIterable {
     /// The third generation, Community Toolkit: expects a next link that is only a query.
     case toolkit
 
-    /// The generation of the family.
     public var generation: Generation {
         switch self {
         case .mobileServices: .mobileServices

@@ -47,7 +47,6 @@ public struct Conditions: Sendable, Hashable {
         self.tests = tests
     }
 
-    /// Whether there are no conditions.
     public var isEmpty: Bool {
         ifMatch == .absent && ifNoneMatch == .absent && unmodifiedSince == nil
             && modifiedSince == nil && tests.isEmpty

@@ -168,7 +168,6 @@ struct Selection {
         self.entries = entries
     }
 
-    /// Whether the version is among the columns.
     var showsVersion: Bool { entries.contains { $0.column == .system(.version) } }
 }
 

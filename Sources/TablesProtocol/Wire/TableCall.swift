@@ -3,7 +3,6 @@ import HTTPTypes
 
 /// A request on `/tables/…`, independent of the generation.
 public struct TableCall: Sendable {
-    /// The operation.
     public enum Verb: Sendable {
         case list(TableQuery)
         /// Only the select of the query counts.
@@ -27,7 +26,6 @@ public struct TableCall: Sendable {
 
     /// The table, in the client's spelling.
     public var table: TableName
-    /// The operation.
     public var verb: Verb
     /// The conditions on the item's state; none for lists and inserts.
     public var conditions: Conditions
@@ -42,7 +40,6 @@ public struct TableCall: Sendable {
     /// How the client addressed the table, for the links in the answer.
     public var origin: CallOrigin
 
-    /// The client's generation.
     public var generation: Generation { client.generation }
 }
 

@@ -3,7 +3,6 @@ import HTTPTypes
 
 /// A table's name. Compared ignoring case; the spelling is kept.
 public struct TableName: Sendable, Hashable, CustomStringConvertible {
-    /// The name in its spelling.
     public let text: String
     /// The name in lower case, for comparisons.
     public let key: String
@@ -19,7 +18,6 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
         key = text.lowercased()
     }
 
-    /// The name in its spelling.
     public var description: String { text }
 
     /// Names are equal if they differ only in case.
@@ -45,7 +43,6 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
 
 /// The path of a request on `/tables`.
 public struct TablePath: Sendable, Hashable {
-    /// The table.
     public var table: TableName
     /// The item's id; nil if the path has none.
     public var id: ItemID?
@@ -128,21 +125,9 @@ public struct CallOrigin: Sendable, Hashable {
     /// The table's path, percent-encoded, without a trailing slash.
     public var tablePath: String
     /// The query pairs that the link to the next page contains, in order.
-    public var parameters: [QueryParameter]
+    public var parameters: [QueryParameter] = []
     /// Whether the client asked for next links without scheme and authority.
-    public var wantsPathLinks: Bool
-
-    /// Makes an origin from its parts.
-    public init(
-        scheme: String, authority: String, tablePath: String, parameters: [QueryParameter] = [],
-        wantsPathLinks: Bool = false
-    ) {
-        self.scheme = scheme
-        self.authority = authority
-        self.tablePath = tablePath
-        self.parameters = parameters
-        self.wantsPathLinks = wantsPathLinks
-    }
+    public var wantsPathLinks = false
 }
 
 extension CallOrigin {

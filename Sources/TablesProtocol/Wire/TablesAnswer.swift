@@ -9,21 +9,12 @@ public struct TablesAnswer: Sendable {
     let call: TableCall?
     private(set) var writer: ItemWriter
 
-    /// Makes the answer to a valid call.
     public init(to call: TableCall) {
         self.call = call
         client = call.client
         writer = ItemWriter(
             generation: call.generation, properties: call.systemProperties,
             select: call.verb.select)
-    }
-
-    /// Makes the answer to a call of the same client with the same select and system properties as
-    /// `other`'s.
-    public init(to call: TableCall, like other: TablesAnswer) {
-        self.call = call
-        client = other.client
-        writer = other.writer
     }
 
     /// Makes the answer to an invalid request, which can only be an error.

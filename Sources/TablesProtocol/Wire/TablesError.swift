@@ -2,17 +2,14 @@ public import HTTPTypes
 
 /// Why a request on `/tables` is refused or fails.
 public enum TablesError: Error, Sendable, Hashable {
-    /// The body is not valid JSON.
     case malformedJSON(JSONError)
     /// The body is JSON, but not one object.
     case notAnObject
     /// The path, the query or a header field is invalid, for the reason in the sentence.
     case badRequest(String)
-    /// An id is invalid.
     case invalidID(ItemID.Refusal?)
     /// The id in the body differs from the id in the path.
     case idMismatch
-    /// The query is invalid.
     case badQuery(ODataError)
     /// A first generation client requests a system property that does not exist.
     case unknownSystemProperty(String)
@@ -22,15 +19,11 @@ public enum TablesError: Error, Sendable, Hashable {
     case unsupportedVersion
     /// `X-HTTP-Method-Override` is not supported.
     case methodOverride
-    /// The content type is not JSON.
     case unsupportedContentType
-    /// The body is longer than the limit.
     case bodyTooLarge(limitBytes: Int)
     /// The method is not allowed; these are.
     case methodNotAllowed(allow: [String])
-    /// There is no table of this name.
     case unknownTable(String)
-    /// There is no item with this id.
     case notFound(ItemID)
     /// The item is deleted; the third generation says so.
     case gone(ItemID)
@@ -38,7 +31,6 @@ public enum TablesError: Error, Sendable, Hashable {
     case preconditionFailed(Item)
     /// An item with the id exists already; with the item, if the client may see it.
     case conflict(Item?)
-    /// The If-Match field is invalid.
     case invalidIfMatch(String)
     /// The store does not have the answer, and the backend cannot be reached.
     case offline(retryAfterSeconds: Int)
@@ -59,7 +51,6 @@ public enum TablesError: Error, Sendable, Hashable {
 }
 
 extension TablesError {
-    /// The status of the answer to a client of a generation.
     public func status(in generation: Generation) -> HTTPResponse.Status {
         switch self {
         case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,

@@ -53,6 +53,7 @@ struct Importer {
 
     private let backend: TablesBackend
     private let isInUse: Bool
+    private let source: MoveSource
     private let isRehearsal: Bool
     private let owner: MovedOwner?
     /// The tables of which there were rows, by their keys.
@@ -65,16 +66,19 @@ struct Importer {
     private var bar = ProgressBar()
 
     /// - Parameters:
+    ///   - restoredTo: the moment of the backup from which this database was restored; nil where the files
+    ///     are of another backend.
     ///   - owner: whose rows are in the files; nil for all.
     ///   - columns: what the backend's settings say about columns.
     init(
-        backend: TablesBackend, isInUse: Bool, isRehearsal: Bool, owner: MovedOwner?,
-        columns: MovedColumns
+        backend: TablesBackend, isInUse: Bool, restoredTo: Instant?, isRehearsal: Bool,
+        owner: MovedOwner?, columns: MovedColumns
     ) {
+        source = restoredTo.map { .exportOfRestored(to: $0) } ?? .export
         self.owner = owner
         self.columns = columns
         self.backend = backend
-        self.isInUse = isInUse
+        self.isInUse = isInUse || restoredTo != nil
         self.isRehearsal = isRehearsal
     }
 
@@ -176,10 +180,10 @@ struct Importer {
         do {
             if isRehearsal {
                 outcomes = try await backend.rehearse(
-                    rows, into: batch.table, idKind: batch.idKind, from: .export, &rehearsal)
+                    rows, into: batch.table, idKind: batch.idKind, from: source, &rehearsal)
             } else {
                 outcomes = try await backend.move(
-                    rows, into: batch.table, idKind: batch.idKind, from: .export,
+                    rows, into: batch.table, idKind: batch.idKind, from: source,
                     isInUse: isInUse)
             }
         } catch {
@@ -306,8 +310,8 @@ struct Import: AsyncParsableCommand {
             Open operations are listed. They stay in the queue of their Understudy, which sends them \
             when it is started with `--rebind` and this backend. Rows that clients have changed or \
             deleted here stay as they are. The import can be repeated, and goes on after it was \
-            stopped. It ends with 4 where two rows differ and no stamp says which is newer, and where a \
-            row of --owned-table has another owner than --owner, or a row none in a table in which the \
+            stopped. It ends with 4 where two rows differ and no stamp says which is newer, where a row \
+            was changed both before a restore and after it, and where a row of --owned-table has another owner than --owner, or a row none in a table in which the \
             settings give each user rows of their own. \
             JSON: {dryRun, files: [{file, identity, rows, operations}], tables: [{table, added, \
             replaced, same, older, changedHere, deletedHere, undecided}], rows: [{place, table, id, \
@@ -324,6 +328,20 @@ struct Import: AsyncParsableCommand {
 
     @OptionGroup var whose: MovedOwnerOptions
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            This database was restored from a backup of this moment, and the files have what came after \
+            it. Implies --in-use. A row that was changed on both sides stays, and is named.
+            """, valueName: "time"),
+        transform: { text in
+            guard let moment = Instant(parsing: text) else {
+                throw ValidationError("'\(text)' is no time such as 2026-11-28T09:00:00Z.")
+            }
+            return moment
+        })
+    var restoredTo: Instant?
+
     @Flag(help: "Only say what would be done.")
     var dryRun = false
 
@@ -338,8 +356,8 @@ struct Import: AsyncParsableCommand {
         let opened = try OpenedBackend(sources, isRehearsal: dryRun)
         defer { opened.close() }
         var importer = Importer(
-            backend: opened.backend, isInUse: place.inUse, isRehearsal: dryRun,
-            owner: try whose.read(), columns: columns)
+            backend: opened.backend, isInUse: place.inUse, restoredTo: restoredTo,
+            isRehearsal: dryRun, owner: try whose.read(), columns: columns)
         try await importer.look(into: files)
         for file in files { try await importer.take(file) }
         if json {
@@ -349,8 +367,9 @@ struct Import: AsyncParsableCommand {
         }
         // After the report: rows of files that can be read only once have moved by now.
         try await importer.checkOwnedTables()
-        if importer.report.count(.undecided) > 0 || importer.report.hasOtherOwners
-            || importer.columns.hasRowsWithoutOwner
+        let isChangedTwice = restoredTo != nil && importer.report.count(.changedHere) > 0
+        if importer.report.count(.undecided) > 0 || isChangedTwice
+            || importer.report.hasOtherOwners || importer.columns.hasRowsWithoutOwner
         {
             throw ExitStatus.conflicts
         }

@@ -132,8 +132,9 @@ struct MovingReport {
     private static func sentence(_ outcome: MoveOutcome) -> String {
         switch outcome {
         case .undecided:
-            "differs from the row here, and no stamp says which is newer; that one stays."
-        case .changedHere: "was changed here since it came; that row stays."
+            "differs from the row here, and no stamp says which is newer; that one stays. Where none is here, "
+                + "it may have been deleted so long ago that no trace is kept; it stays away."
+        case .changedHere: "was changed here too, from an older row; the row that is here stays."
         case .deletedHere: "was deleted here for good; it stays away."
         case .added, .replaced:
             "has an updatedAt more than a day ahead of this machine's clock; the row here has a new one."

@@ -69,7 +69,9 @@ struct Run: AsyncParsableCommand {
             configuration.backend.listen, security: security, log: log.logger
         ) { try opened.get() }
         sayStart(backend, log)
-        var lifetime = await Lifetime(services: [backend.service], log: log.logger)
+        let expiring =
+            options.kept.keepsAll ? [] : [backend.expiring(everySeconds: Limits.expirySeconds)]
+        var lifetime = await Lifetime(services: [backend.service] + expiring, log: log.logger)
         lifetime.stopMilliseconds = Program.Limits.backendStopMilliseconds
         lifetime.onStop = { manager.notify("STOPPING=1") }
         lifetime.beforeStop = { signal in

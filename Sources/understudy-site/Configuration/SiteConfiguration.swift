@@ -37,6 +37,7 @@ struct SiteConfiguration: Sendable {
                     "--user-requests-per-second and --user-requests-at-once need users whose tokens "
                         + "are verified. Say whose tokens are good with --access-file.")
             }
+            backend.options.kept = try Self.kept(sources)
             database = try sources.value(Settings.database)
             drainSeconds =
                 try sources.value(Settings.drain) ?? (verifiesTokens ? Limits.drainSeconds : 0)
@@ -48,6 +49,19 @@ struct SiteConfiguration: Sendable {
         }
     }
 
+    /// Reads how long effects and tombstones are kept.
+    private static func kept(_ sources: Sources) throws -> KeptTimes {
+        let effects = try sources.valueOrDefault(Settings.keepEffects)
+        let tombstones = try sources.valueOrDefault(Settings.keepTombstones)
+        guard effects <= tombstones else {
+            throw StartProblem(
+                "--keep-tombstones must not be shorter than --keep-effects: the log would tell of "
+                    + "deletions that clients cannot learn of any more. Give both the same time, or "
+                    + "tombstones a longer one.")
+        }
+        return KeptTimes(effectSeconds: effects.seconds, tombstoneSeconds: tombstones.seconds)
+    }
+
     /// Opens the backend on its database.
     func open(_ options: BackendOptions) throws -> TablesBackend {
         guard let database else {
@@ -57,6 +71,20 @@ struct SiteConfiguration: Sendable {
             }
         }
         return try TablesBackend(database: database, options: options) { ThisProcess.now }
+    }
+}
+
+/// How long something is kept.
+enum KeptTime: Sendable, Hashable, Comparable {
+    case seconds(Int64)
+    case forever
+
+    /// Nil for ever.
+    var seconds: Int64? {
+        switch self {
+        case .seconds(let seconds): seconds
+        case .forever: nil
+        }
     }
 }
 
@@ -88,6 +116,8 @@ extension UnknownVariable {
 struct SiteOptions: SettingOptions {
     @Option(Settings.database) var database: String?
     @Option(Settings.drain) var drain: String?
+    @Option(Settings.keepEffects) var keepEffects: String?
+    @Option(Settings.keepTombstones) var keepTombstones: String?
     @Option(Settings.userRequestsPerSecond) var userRequestsPerSecond: String?
     @Option(Settings.userRequestsAtOnce) var userRequestsAtOnce: String?
     @Option(Settings.addressRequestsPerSecond) var addressRequestsPerSecond: String?
@@ -119,6 +149,26 @@ extension Settings {
             "Seconds from SIGTERM to the stop. In them requests are answered, and /-/readyz is 503 so "
                 + "that a balancer turns away.", valueName: "seconds",
             standard: "5 with access-file, otherwise 0", example: "10"))
+
+    static let keepEffects = kept(
+        "keep-effects",
+        about: SettingText(
+            "How long the log of what writes did is kept, such as 30d, or forever.",
+            valueName: "time", standard: "30d", example: "30d"))
+
+    static let keepTombstones = kept(
+        "keep-tombstones",
+        about: SettingText(
+            "How long a deleted row is kept after its deletion, for clients that sync, such as 90d, or "
+                + "forever. An Understudy that was away for longer compares whole tables.",
+            valueName: "time", standard: "90d", example: "90d"))
+
+    private static func kept(_ name: String, about: SettingText) -> Setting<KeptTime> {
+        let time = time(name, hours: Limits.keptHours, about: about)
+        return Setting<KeptTime>(name: name, allowed: "\(time.allowed), or forever", about: about) {
+            $0 == "forever" ? .forever : time.read($0).map { .seconds($0) }
+        }
+    }
 
     static let userRequestsPerSecond = wholeNumber(
         "user-requests-per-second", in: 1...Limits.clientRequestsPerSecond,
@@ -206,6 +256,8 @@ extension ServeSetting {
         ServeSetting(Settings.backendTable),
         ServeSetting(Settings.database),
         ServeSetting(Settings.backendData),
+        ServeSetting(Settings.keepEffects),
+        ServeSetting(Settings.keepTombstones),
         ServeSetting(Settings.flavour),
         ServeSetting(Settings.integerIDs),
         ServeSetting(Settings.hardDelete),

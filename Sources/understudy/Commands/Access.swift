@@ -4,7 +4,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy access`.
 struct Access: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Addresses with a secret, one for each client.",
@@ -14,7 +13,6 @@ struct Access: AsyncParsableCommand {
             """,
         subcommands: [List.self, Add.self, Revoke.self], defaultSubcommand: List.self)
 
-    /// `understudy access list`.
     struct List: ListCommand {
         static let configuration = CommandConfiguration(
             abstract: "The addresses that there are.",
@@ -32,7 +30,6 @@ struct Access: AsyncParsableCommand {
         }
     }
 
-    /// `understudy access add`.
     struct Add: AskingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an address. It is shown this once.",
@@ -51,7 +48,6 @@ struct Access: AsyncParsableCommand {
         func lines(_ made: Answers.AccessAdded) -> [String] { [made.url] }
     }
 
-    /// `understudy access revoke`.
     struct Revoke: RemoveCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an address useless, at once.", discussion: "JSON: {}.")
@@ -67,13 +63,11 @@ struct Access: AsyncParsableCommand {
     }
 }
 
-/// `understudy sessions`.
 struct Sessions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Browsers that are signed in to the dashboard.",
         subcommands: [List.self, Revoke.self], defaultSubcommand: List.self)
 
-    /// `understudy sessions list`.
     struct List: ListCommand {
         static let configuration = CommandConfiguration(
             abstract: "Who is signed in.",
@@ -95,7 +89,6 @@ struct Sessions: AsyncParsableCommand {
         }
     }
 
-    /// `understudy sessions revoke`.
     struct Revoke: RemoveCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sign a browser out.", discussion: "JSON: {}.")
@@ -111,7 +104,6 @@ struct Sessions: AsyncParsableCommand {
     }
 }
 
-/// `understudy open`.
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the dashboard, signed in by a link that is good once, for 30 minutes.",

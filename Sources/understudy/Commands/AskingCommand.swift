@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 import Proxy
 
 /// A command that asks the operator API for one answer and shows it.
@@ -16,10 +17,8 @@ protocol AskingCommand: AsyncParsableCommand {
     /// What comes before the API is asked: a check of the arguments, or a question to the person.
     func prepare() throws
 
-    /// Asks for the answer.
     func ask(_ client: OperatorClient) async throws -> Answer
 
-    /// The answer for a terminal.
     func lines(_ answer: Answer) -> [String]
 
     /// What comes after the answer was shown, such as its exit code.
@@ -34,7 +33,6 @@ extension AskingCommand {
 
     func run() async throws { try await askAndShow() }
 
-    /// Asks for the answer and shows it.
     func askAndShow() async throws {
         try prepare()
         let (answer, users) =
@@ -53,11 +51,9 @@ extension AskingCommand {
     }
 }
 
-/// A command that shows a page of a list.
 protocol ListCommand: AskingCommand where Answer == Answers.Page<Element> {
     associatedtype Element: Answers.Part
 
-    /// Where the list is.
     var path: String { get }
 
     /// The part of the list.
@@ -66,7 +62,6 @@ protocol ListCommand: AskingCommand where Answer == Answers.Page<Element> {
     /// The line for an empty list.
     static var nothing: String { get }
 
-    /// One element for a terminal.
     func lines(of element: Element) -> [String]
 }
 
@@ -82,9 +77,7 @@ extension ListCommand {
     }
 }
 
-/// A command that removes one thing.
 protocol RemoveCommand: AskingCommand where Answer == Answers.Nothing {
-    /// Where the thing is.
     var path: String { get }
 
     /// The line that says that it is removed.
@@ -97,4 +90,24 @@ extension RemoveCommand {
     }
 
     func lines(_ answer: Answers.Nothing) -> [String] { [done] }
+}
+
+/// The option of commands whose effect cannot be undone.
+struct Confirmation: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    var yes = false
+
+    /// Asks for a confirmation. Throws without one, and if there is neither a terminal nor `--yes`.
+    /// - Parameter question: the effect as a sentence without its full stop.
+    func confirm(_ question: String) throws {
+        if yes { return }
+        guard ThisProcess.canAsk else {
+            throw StartProblem(
+                "\(question): this needs --yes, since there is no terminal to ask at.")
+        }
+        guard ThisProcess.ask("\(question). Go on? [y/N] ") == "y" else {
+            ThisProcess.say("Nothing was done.")
+            throw ExitStatus.error
+        }
+    }
 }

@@ -16,7 +16,6 @@ struct Backend: AsyncParsableCommand {
         subcommands: [BackendRun.self], defaultSubcommand: BackendRun.self)
 }
 
-/// `understudy backend run`.
 struct BackendRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",

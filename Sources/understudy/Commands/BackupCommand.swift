@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy backup [FOLDER]`.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy all stores into a new folder and check the copies.",
@@ -47,7 +46,6 @@ struct BackupCommand: AsyncParsableCommand {
     }
 }
 
-/// `understudy backups`.
 struct Backups: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "The backups that were made by themselves, and when the next one is due.",
@@ -70,7 +68,6 @@ struct Backups: AskingCommand {
     }
 }
 
-/// `understudy restore FOLDER`.
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a backup and put its stores into the data folder.",
@@ -128,7 +125,6 @@ struct Restore: AsyncParsableCommand {
         }
     }
 
-    /// What was restored.
     private struct Restored: Encodable {
         let path: String
         let backup: String

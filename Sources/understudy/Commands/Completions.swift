@@ -4,13 +4,11 @@ import TablesProtocol
 
 // What a shell offers for values. Names come from the running Understudy; without one nothing is offered.
 extension CompletionKind {
-    /// The names of the tables.
     static var tables: CompletionKind { names(of: "/tables", \Answers.TableStatus.name) }
 
     /// The ids of the open operations.
     static var operations: CompletionKind { names(of: "/operations", \Answers.OperationSummary.id) }
 
-    /// The ids of the conflicts.
     static var conflicts: CompletionKind { names(of: "/conflicts", \Answers.ConflictDetail.id) }
 
     private static func names<Element: Answers.Part>(

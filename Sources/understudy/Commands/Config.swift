@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy config …`.
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What is configured, and where it was said.",
@@ -13,7 +12,6 @@ struct Config: AsyncParsableCommand {
         defaultSubcommand: ConfigShow.self)
 }
 
-/// `understudy config show`.
 struct ConfigShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "The settings that `serve` would start with.",
@@ -39,7 +37,6 @@ struct ConfigShow: AsyncParsableCommand {
     }
 }
 
-/// The configuration file of `serve`.
 enum ServeFile: ConfiguredProgram {
     static let kind = ConfigurationKind(
         program: "understudy", fileName: "understudy.conf", settings: ServeSetting.all
@@ -55,7 +52,6 @@ enum ServeFile: ConfiguredProgram {
     }
 }
 
-/// `understudy paths`.
 struct Paths: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Where everything is kept.",
@@ -82,7 +78,6 @@ struct Paths: AsyncParsableCommand {
     }
 }
 
-/// `understudy settings …`.
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "How the running Understudy syncs, until it is stopped.",
@@ -90,7 +85,6 @@ struct SettingsCommand: AsyncParsableCommand {
         subcommands: [SettingsShow.self, SettingsSet.self], defaultSubcommand: SettingsShow.self)
 }
 
-/// `understudy settings show`.
 struct SettingsShow: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show them.",
@@ -106,7 +100,6 @@ struct SettingsShow: AskingCommand {
     func lines(_ settings: Answers.Settings) -> [String] { TerminalText.members(settings) }
 }
 
-/// `understudy settings set NAME=VALUE…`.
 struct SettingsSet: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change some, such as intervalSeconds=60.",
@@ -146,7 +139,6 @@ extension JSONValue.Member {
     }
 }
 
-/// `understudy offline`.
 struct Offline: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send nothing to the backend until told otherwise.",
@@ -171,7 +163,6 @@ struct Offline: AskingCommand {
     }
 }
 
-/// `understudy online`.
 struct Online: AskingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk to the backend again.", discussion: "JSON: {mode, until}.")
@@ -184,4 +175,57 @@ struct Online: AskingCommand {
     }
 
     func lines(_ mode: Answers.Mode) -> [String] { ["Online."] }
+}
+
+struct Notify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Who is told what happens, and whether messages arrive.",
+        discussion: "Who is told stands in the configuration file: notify or notify-command.",
+        subcommands: [NotifyShow.self, NotifyTest.self], defaultSubcommand: NotifyShow.self)
+}
+
+struct NotifyShow: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show who is told, and the last message.",
+        discussion: "JSON: as GET /-/api/v1/notify in /-/openapi.json.")
+    static let needsServer = true
+
+    @OptionGroup var options: ClientOptions
+
+    func ask(_ client: OperatorClient) async throws -> Answers.NotificationState {
+        try await client.get("/notify")
+    }
+
+    func lines(_ state: Answers.NotificationState) -> [String] {
+        guard let target = state.target else {
+            return ["No message is sent: say notify or notify-command in the configuration."]
+        }
+        let values = state.hasValues ? "with" : "without"
+        let last = state.last.map { "Last message, \($0.at.text): \($0.result)" }
+        return [
+            "\(target) is told: \(state.events.map(\.rawValue).joined(separator: ", ")); "
+                + "\(values) values of rows.",
+            last ?? "No message was sent since the start.",
+        ] + (state.untold == 0 ? [] : ["Not told yet: \(state.untold)."])
+            + (state.nextTryAt.map { ["Tried again at \($0.text)."] } ?? [])
+    }
+}
+
+struct NotifyTest: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Send a test message, and say what came back.",
+        discussion: "Ends with 1 if it was not taken. JSON: {at, isTest, isDelivered, result}.")
+    static let needsServer = true
+
+    @OptionGroup var options: ClientOptions
+
+    func ask(_ client: OperatorClient) async throws -> Answers.NotificationDelivery {
+        try await client.post("/notify/test")
+    }
+
+    func lines(_ delivery: Answers.NotificationDelivery) -> [String] { [delivery.result] }
+
+    func end(_ delivery: Answers.NotificationDelivery) throws {
+        if !delivery.isDelivered { throw ExitStatus.error }
+    }
 }

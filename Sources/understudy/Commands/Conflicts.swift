@@ -3,14 +3,12 @@ import HTTPMessage
 import Proxy
 import TablesProtocol
 
-/// `understudy conflicts …`.
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Changes of two sides to the same item, and whose to keep.",
         subcommands: [List.self, Show.self, Resolve.self, ConflictsResolveAll.self],
         defaultSubcommand: List.self)
 
-    /// `conflicts list`.
     struct List: ListCommand, WholeListCommand {
         static let configuration = CommandConfiguration(
             abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
@@ -92,7 +90,6 @@ struct Conflicts: AsyncParsableCommand {
     }
 }
 
-/// `understudy conflicts resolve-all CHOICE`.
 struct ConflictsResolveAll: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve-all", abstract: "Decide all conflicts that match in the same way.",

@@ -5,7 +5,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy export`.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write rows, queue and history as JSON lines.",
@@ -21,7 +20,6 @@ struct Export: AsyncParsableCommand {
             rows are.
             """)
 
-    /// A part of an export.
     enum Part: String, ExpressibleByArgument, CaseIterable {
         case rows, server, queue, history
     }
@@ -116,7 +114,6 @@ struct Exporter {
         var history = 0
     }
 
-    /// Makes an exporter.
     init(client: OperatorClient, file: OutputFile?, parts: [Export.Part], isQuiet: Bool) {
         self.client = client
         self.file = file
@@ -125,7 +122,6 @@ struct Exporter {
         bar = ProgressBar(isShown: file != nil && ThisProcess.isInteractive && !isQuiet)
     }
 
-    /// Writes all lines.
     mutating func run(_ identity: String) async throws -> Counts {
         defer { bar.end() }
         try write([

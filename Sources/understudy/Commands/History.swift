@@ -4,7 +4,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy history`.
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What happened, newest first; undo entries.",
@@ -114,13 +113,7 @@ struct HistorySelection: ParsableArguments {
 
     var isGiven: Bool { given.contains { $0.1 != nil } }
 
-    func validate() throws {
-        for (name, value) in given where value?.isEmpty == true {
-            throw ValidationError(
-                "--\(name == "q" ? "text" : name) must be given with a text that is not empty, or left out."
-            )
-        }
-    }
+    func validate() throws { try ChangeSelection.refuseEmpty(given) }
 
     /// The options as query pairs of the operator API.
     var query: [(String, String?)] {

@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy import FILE`.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring an export into this store: its changes as new operations, its history.",
@@ -64,7 +63,6 @@ private struct Importer {
 
     init(client: OperatorClient) { self.client = client }
 
-    /// Sends one list of the request.
     mutating func send(_ name: String, _ elements: [JSONValue]) async throws {
         var rest = elements[...]
         var bar = ProgressBar()

@@ -11,7 +11,6 @@ import TablesProtocol
 struct OfflineAdmin: HTTPTransport {
     private let graph: AppGraph
     private let lock: FolderLock
-    /// The operator token of the folder.
     let token: String
 
     /// The authority of requests to it. The API does not check it.
@@ -69,7 +68,6 @@ struct OfflineAdmin: HTTPTransport {
         return try result.get()
     }
 
-    /// Answers a request to the operator API.
     func send(_ request: Request) async throws(TransportError) -> Response {
         try await graph.operatorResponse(to: request)
     }

@@ -37,7 +37,6 @@ struct OperatorClient: Sendable {
             transport, authority: authority, token: token, identity: nil, isRunning: isRunning)
     }
 
-    /// The client for the store of an identity.
     func of(_ identity: String) -> OperatorClient {
         OperatorClient(
             transport, authority: authority, token: token, identity: identity,
@@ -49,12 +48,10 @@ struct OperatorClient: Sendable {
         _ path: String, _ query: [(String, String?)] = []
     ) async throws(StartProblem) -> Answer { try await send(.get, path, query, nil) }
 
-    /// The answer to a POST.
     func post<Answer: Decodable>(
         _ path: String, _ query: [(String, String?)] = [], _ body: JSONValue = .object([])
     ) async throws(StartProblem) -> Answer { try await send(.post, path, query, body) }
 
-    /// The answer to a PATCH.
     func patch<Answer: Decodable>(
         _ path: String, _ body: JSONValue
     ) async throws(StartProblem) -> Answer { try await send(.patch, path, [], body) }
@@ -80,7 +77,6 @@ struct OperatorClient: Sendable {
         return String(decoding: response.bytes ?? [], as: UTF8.self)
     }
 
-    /// Sends a DELETE.
     func delete(_ path: String) async throws(StartProblem) -> Answers.Nothing {
         try await send(.delete, path, [], nil)
     }
@@ -118,7 +114,6 @@ struct OperatorClient: Sendable {
         return "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
     }
 
-    /// What a refusal says.
     private static func problem(
         _ body: JSONValue?, _ status: HTTPResponse.Status, _ path: String
     ) -> StartProblem {
@@ -386,25 +381,5 @@ struct ClientOptions: ParsableArguments {
     /// Writes a line that is no error to standard error.
     func tell(_ line: String) {
         if !quiet { ThisProcess.say(line) }
-    }
-}
-
-/// The option of commands whose effect cannot be undone.
-struct Confirmation: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Do it without asking.")
-    var yes = false
-
-    /// Asks for a confirmation. Throws without one, and if there is neither a terminal nor `--yes`.
-    /// - Parameter question: the effect as a sentence without its full stop.
-    func confirm(_ question: String) throws {
-        if yes { return }
-        guard ThisProcess.canAsk else {
-            throw StartProblem(
-                "\(question): this needs --yes, since there is no terminal to ask at.")
-        }
-        guard ThisProcess.ask("\(question). Go on? [y/N] ") == "y" else {
-            ThisProcess.say("Nothing was done.")
-            throw ExitStatus.error
-        }
     }
 }

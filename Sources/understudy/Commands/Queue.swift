@@ -4,7 +4,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy queue …`.
 struct Queue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The operations that wait, and what to do with them.",
@@ -42,7 +41,6 @@ struct Held<Answer: Encodable & Sendable>: Encodable, Sendable {
     func encode(to encoder: any Encoder) throws { try answer.encode(to: encoder) }
 }
 
-/// `understudy queue list`.
 struct QueueList: WholeListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List operations, in the order in which they are sent.",
@@ -75,7 +73,6 @@ struct QueueList: WholeListCommand {
     }
 }
 
-/// `understudy queue groups`.
 struct QueueGroups: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups", abstract: "Count operations by state, status and cause.",
@@ -166,7 +163,6 @@ struct QueueGroups: AskingCommand {
     }
 }
 
-/// `understudy queue show ID`.
 struct QueueShow: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One operation with all its attempts.",
@@ -188,7 +184,6 @@ struct QueueShow: AskingCommand {
     }
 }
 
-/// `understudy queue edit ID COLUMN=VALUE…`.
 struct QueueEdit: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change what an operation sends, and the item with it.",
@@ -291,121 +286,6 @@ struct QueueDiscard: AskingCommand {
     func lines(_ result: OneOrAll) -> [String] { result.lines("given up") }
 }
 
-/// The options that select operations of the queue.
-struct QueueSelection: ParsableArguments {
-    @OptionGroup var changes: ChangeSelection
-
-    @Option(
-        help: ArgumentHelp(
-            "States with commas, or all; the open ones unless given.",
-            discussion: "As the dashboard names them (refused) or the API (quarantined)."),
-        completion: .list(StateNames.all.filter { !$0.contains(" ") }))
-    var state: String?
-
-    @Option(help: "Only those with this reason, or with this one of 'queue groups'.")
-    var reason: String?
-
-    @Option(help: "Only those whose last answer had this status, such as 422; none: no answer.")
-    var status: String?
-
-    func validate() throws {
-        try ChangeSelection.refuseEmpty([
-            ("state", state), ("reason", reason), ("status", status),
-        ])
-        do throws(StateNames.Unknown) {
-            _ = try state.map { text throws(StateNames.Unknown) in try StateNames(text) }
-        } catch {
-            throw ValidationError(error.sentence)
-        }
-    }
-
-    /// The states as the API names them; nil if none was given.
-    private var codes: [String]? { state.flatMap { try? StateNames($0).codes } }
-
-    /// The options as query pairs of a list.
-    var query: [(String, String?)] {
-        [("state", codes?.joined(separator: ",")), ("reason", reason), ("status", status)]
-            + changes.query
-    }
-
-    /// The states that are meant.
-    var states: [String] {
-        switch codes {
-        case nil: OperationState.allCases.filter(\.isOpen).map(\.rawValue)
-        case ["all"]?: OperationState.allCases.map(\.rawValue)
-        case let codes?: codes
-        }
-    }
-
-    /// Whether no option was given.
-    var isEmpty: Bool { query.allSatisfy { $0.1 == nil } }
-
-    /// The options as the body of an action on all that match.
-    func request(dryRun: Bool) -> JSONValue {
-        var filter: [JSONValue.Member] = []
-        // An action is for open operations alone, which are meant without a state.
-        if let codes, codes != ["all"] {
-            filter.append(.init("state", .array(codes.map { .string($0) })))
-        }
-        if let reason { filter.append(.init("reason", .string(reason))) }
-        if let status { filter.append(.init("status", .string(status))) }
-        return .selection(filter + changes.members, [.init("dryRun", .bool(dryRun))])
-    }
-}
-
-/// Which changes are meant, in the queue and among the conflicts.
-struct ChangeSelection: ParsableArguments {
-    @Option(help: "Only of this table.", completion: .tables)
-    var table: String?
-
-    @Option(help: "Only those that contain this text.")
-    var text: String?
-
-    @Option(help: "Only those that write this column.")
-    var column: String?
-
-    @Option(help: "Only those of 'client', 'person', or the client with an address of this name.")
-    var actor: String?
-
-    @Option(help: "Only those made before this time, such as 2026-03-14T09:26:53Z.")
-    var before: String?
-
-    func validate() throws {
-        try Self.refuseEmpty(query.map { ($0.0 == "q" ? "text" : $0.0, $0.1) })
-    }
-
-    /// An empty text would select nothing, or all.
-    static func refuseEmpty(_ given: [(name: String, value: String?)]) throws {
-        for (name, value) in given where value?.isEmpty == true {
-            throw ValidationError(
-                "--\(name) must be given with a text that is not empty, or left out.")
-        }
-    }
-
-    /// The options as query pairs of a list.
-    var query: [(String, String?)] {
-        [
-            ("table", table), ("q", text), ("column", column), ("actor", actor),
-            ("before", before),
-        ]
-    }
-
-    /// The options as members of a filter in a body.
-    var members: [JSONValue.Member] {
-        query.compactMap { name, value in value.map { .init(name, .string($0)) } }
-    }
-}
-
-extension JSONValue {
-    /// The body of an action on all that match a filter. Without a filter it says that all are meant: only
-    /// commands that name all in words may have none.
-    static func selection(_ filter: [Member], _ more: [Member]) -> JSONValue {
-        let all: [Member] = filter.isEmpty ? [.init("all", .bool(true))] : []
-        return .object([.init("filter", .object(filter))] + all + more)
-    }
-
-}
-
 extension OperatorClient {
     /// Does an action to all that match, after a count that a person confirms.
     /// - Parameters:
@@ -443,29 +323,6 @@ enum OneOrAll: Encodable, Sendable {
         switch self {
         case .one(let result): TerminalText.action(result)
         case .all(let result): TerminalText.bulk(result, done)
-        }
-    }
-}
-
-/// One operation, or all that match.
-struct QueueTarget: ParsableArguments {
-    @Argument(help: "The operation's id.", completion: .operations)
-    var id: String?
-
-    @Flag(help: "All open operations that match the options below instead of one.")
-    var all = false
-
-    @Flag(help: "With --all: only say how many there are.")
-    var dryRun = false
-
-    @OptionGroup var selection: QueueSelection
-
-    func validate() throws {
-        if (id == nil) != all {
-            throw ValidationError("Name one operation by its id, or say --all.")
-        }
-        if id != nil, dryRun || !selection.isEmpty {
-            throw ValidationError("--dry-run and the filters go with --all.")
         }
     }
 }

@@ -3,6 +3,7 @@ import Logging
 import Program
 import Proxy
 import SyncCore
+import TablesProtocol
 
 /// `understudy serve`: stand in for a backend until a signal.
 struct Serve: AsyncParsableCommand {
@@ -154,5 +155,121 @@ extension ProcessLog {
             logger.warning(
                 "a setting or store needs attention", metadata: ["warning": "\(warning)"])
         }
+    }
+}
+
+/// The options that `serve` and `demo` share. Each can be set as an environment variable too:
+/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins.
+///
+/// They are one group, since ArgumentParser validates a group within a group again for each level.
+struct ServeOptions: SettingOptions {
+    @Option(Settings.listen) var listen: String?
+    @Option(Settings.data, completion: .directory) var data: String?
+    @Option(Settings.sync, completion: .words(of: SyncChoice.self)) var sync: String?
+    @Option(Settings.table) var table: [String] = []
+    @Option(Settings.policy) var policy: [String] = []
+    @Option(Settings.allowHost) var allowHost: [String] = []
+    @Option(Settings.allowOrigin) var allowOrigin: [String] = []
+    @Option(Settings.forwardHeader) var forwardHeader: [String] = []
+    @Option(Settings.defaultGeneration) var defaultGeneration: String?
+    @Option(Settings.logLevel) var logLevel: String?
+    @Option(Settings.logFormat, completion: .words(of: LogFormat.self)) var logFormat: String?
+    @Option(Settings.parallelism) var parallelism: String?
+    @Option(Settings.pageSize) var pageSize: String?
+    @Flag(Settings.strictSDK) var strictSdk: Bool?
+    @Option(Settings.dashboardListen) var dashboardListen: String?
+    @Option(Settings.socket) var socket: String?
+    @Option(Settings.tablesAccess) var tablesAccess: String?
+    @Flag(Settings.rememberSignIn) var rememberSignIn: Bool?
+    @Option(Settings.offlineGrace) var offlineGrace: String?
+    @Option(Settings.diskBudget) var diskBudget: String?
+    @Option(Settings.keepHistory) var keepHistory: String?
+    @Option(Settings.keepAttempts) var keepAttempts: String?
+    @Option(Settings.keepTombstones) var keepTombstones: String?
+    @Option(Settings.historyBudget) var historyBudget: String?
+    @Option(Settings.attemptsBudget) var attemptsBudget: String?
+    @Option(Settings.backupEvery) var backupEvery: String?
+    @Option(Settings.backupKeep) var backupKeep: String?
+    @Option(Settings.backupFolder, completion: .directory) var backupFolder: String?
+    @Option(Settings.notify) var notify: String?
+    @Option(Settings.notifyCommand, completion: .file()) var notifyCommand: String?
+    @Option(Settings.notifyEvents) var notifyEvents: String?
+    @Flag(Settings.notifyValues) var notifyValues: Bool?
+
+    @Flag(help: "Take this backend for a data folder that belongs to another one.")
+    var rebind = false
+}
+
+/// Reports the state to the service manager and the log: a status line when it changes, and `WATCHDOG=1`
+/// while every engine runs.
+struct ServiceReport {
+    let graph: AppGraph
+    let manager: ServiceManager
+    let log: Logger
+
+    /// Reports until cancelled:
+    ///
+    /// 1. Ask every engine for its state. An engine that does not answer delays the report, and with it the
+    ///    watchdog's message.
+    /// 2. Log a changed state of the backend, for each identity.
+    /// 3. Send a changed status line to the manager.
+    /// 4. If all engines run, send `WATCHDOG=1` to the manager.
+    func run() async {
+        var states: [String: BackendState] = [:]
+        var lastLine = ""
+        while !Task.isCancelled {
+            let health = await graph.health()
+            for status in health.engines
+            where Self.isNews(status.backend, of: status.identity, in: &states) { note(status) }
+            let line = Self.line(
+                health.engines.map(\.queue) + [health.closedQueue], health.engines.first?.backend)
+            if line != lastLine { manager.notify("STATUS=\(line)") }
+            lastLine = line
+            if health.allEnginesRun { manager.notify("WATCHDOG=1") }
+            try? await Task.sleep(for: interval)
+        }
+    }
+
+    /// Whether the backend has another state than was last reported. The first state is news too, once the
+    /// backend was asked.
+    static func isNews(
+        _ backend: BackendStatus, of identity: String,
+        in states: inout [String: BackendState]
+    ) -> Bool {
+        guard backend.isAsked else { return false }
+        return states.updateValue(backend.state, forKey: identity) != backend.state
+    }
+
+    private func note(_ status: EngineStatus) {
+        log.notice(
+            "backend state changed",
+            metadata: [
+                "identity": "\(status.identity)", "state": "\(status.backend.state.rawValue)",
+                "reason": "\(status.backend.reason)",
+            ])
+    }
+
+    /// The time between two reports: at most a third of the time that the manager waits for a message.
+    private var interval: Duration {
+        let longest = Duration.seconds(Limits.serviceReportSeconds)
+        guard let watchdog = manager.watchdogMicroseconds else { return longest }
+        return min(longest, .microseconds(Int64(clamping: watchdog / 3)))
+    }
+
+    /// Such as `12 pending, 1 conflict, offline since 2026-11-21T12:00:00.000Z`.
+    static func line(_ queues: [QueueCounts], _ backend: BackendStatus?) -> String {
+        let pending = queues.reduce(0) { $0 + $1.queued + $1.waiting + $1.sending + $1.unknown }
+        let conflicts = queues.reduce(0) { $0 + $1.conflict }
+        let quarantined = queues.reduce(0) { $0 + $1.quarantined }
+        var parts = ["\(pending) pending"]
+        if conflicts > 0 { parts.append("\(conflicts) conflict\(conflicts == 1 ? "" : "s")") }
+        if quarantined > 0 { parts.append("\(quarantined) refused") }
+        if let backend {
+            parts.append(
+                backend.isAsked
+                    ? "backend \(backend.state.rawValue) since \(backend.since.text)"
+                    : "backend not asked yet")
+        }
+        return parts.joined(separator: ", ")
     }
 }

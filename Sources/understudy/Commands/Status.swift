@@ -3,7 +3,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy status`.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "How things stand: backend, queue, ledger, tables.",
@@ -75,7 +74,6 @@ struct Status: AsyncParsableCommand {
     }
 }
 
-/// `understudy rejections`.
 struct Rejections: ListCommand {
     static let configuration = CommandConfiguration(
         abstract: "Requests that were refused before they were routed, since the start, and why.",
@@ -95,7 +93,6 @@ struct Rejections: ListCommand {
     }
 }
 
-/// `understudy identities`.
 struct Identities: ListCommand {
     static let configuration = CommandConfiguration(
         abstract: "The users that have a store here, with their queues.",
@@ -112,4 +109,111 @@ struct Identities: ListCommand {
     var path: String { "/identities" }
 
     func lines(of one: Answers.KnownIdentity) -> [String] { [TerminalText.identity(one)] }
+}
+
+/// What keeps queued operations from being sent.
+enum Holding {
+    /// Asks what holds the queue of the client's identity; nil if the next push sends it.
+    static func read(_ client: OperatorClient) async throws(StartProblem) -> String? {
+        guard client.isRunning else { return "No Understudy runs." }
+        let runs: Answers.Page<Answers.Run> = try await client.get("/runs", [("limit", "2")])
+        return reason(
+            status: try await client.get("/status"), settings: try await client.get("/settings"),
+            lastRun: runs.items.first { $0.state != .running })
+    }
+
+    /// The sentence on what holds a queue; nil if nothing does.
+    /// - Parameter lastRun: the latest run that has ended.
+    static func reason(
+        status: Answers.Status, settings: Answers.Settings, lastRun: Answers.Run?
+    ) -> String? {
+        if status.mode.mode == .offline {
+            return "Offline mode is on; `understudy online` ends it."
+        }
+        let backend = status.backend
+        if backend.isAsked, backend.state != .online {
+            return "The backend is \(backend.state.rawValue): \(backend.reason)"
+        }
+        if isManual(settings) {
+            return "A write starts no push (sync = manual); `understudy sync` sends them."
+        }
+        if lastRun?.state == .failed, let failure = lastRun?.reason {
+            return "The last run failed: \(failure)"
+        }
+        // Of a backend that answers, the reason says more only where a table is missing.
+        return backend.isAsked && backend.reason != answers ? backend.reason : nil
+    }
+
+    /// Whether a write starts no push.
+    static func isManual(_ settings: Answers.Settings) -> Bool {
+        !settings.triggers.contains(.afterWrites)
+    }
+
+    /// The reason of a backend about which there is nothing to say.
+    private static let answers = "The backend answers."
+}
+
+/// What waits in the stores of the users who signed in, all together. A command without `--identity` shows
+/// the store of clients that do not sign in, and says with this that there is more.
+struct UserStores: Encodable, Sendable, Hashable {
+    var stores = 0
+    /// How many of them were not looked at since the start, or could not be opened.
+    var unknown = 0
+    var openOperations = 0
+    var conflicts = 0
+    var quarantined = 0
+
+    /// Adds up the answer to `GET /identities`.
+    init(_ identities: Answers.Page<Answers.KnownIdentity>) {
+        for one in identities.items where one.identity != Identity.anonymousKey {
+            stores += 1
+            guard let count = one.openOperations else {
+                unknown += 1
+                continue
+            }
+            openOperations += count
+            conflicts += one.conflicts ?? 0
+            quarantined += one.quarantined ?? 0
+        }
+    }
+
+    /// Asks for the users' stores; nil if the command names an identity.
+    static func read(
+        _ client: OperatorClient, _ options: ClientOptions
+    ) async throws(StartProblem) -> UserStores? {
+        guard options.identity == nil else { return nil }
+        return UserStores(try await client.forAll.get("/identities"))
+    }
+
+    /// Such as `2 stores, 3 open operations (1 conflict), 1 not looked at yet: understudy identities`; nil
+    /// without a user's store.
+    var text: String? {
+        guard stores > 0 else { return nil }
+        var parts = [Self.count(stores, "store")]
+        if openOperations > 0 || unknown == 0 {
+            parts.append(Self.count(openOperations, "open operation") + needed)
+        }
+        if unknown > 0 { parts.append("\(unknown) not looked at yet") }
+        return parts.joined(separator: ", ") + ": understudy identities"
+    }
+
+    /// The line of a command that shows the anonymous store alone; nil if nothing is known to wait elsewhere.
+    var hint: String? {
+        guard openOperations > 0 else { return nil }
+        return
+            "Users who signed in have \(Self.count(openOperations, "open operation"))\(needed) in "
+            + "stores of their own: `understudy identities` lists them, --identity chooses one."
+    }
+
+    /// Those that a person must decide, in brackets.
+    private var needed: String {
+        var parts: [String] = []
+        if conflicts > 0 { parts.append(Self.count(conflicts, "conflict")) }
+        if quarantined > 0 { parts.append("\(quarantined) refused") }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
 }

@@ -3,7 +3,6 @@ import Program
 import Proxy
 import TablesProtocol
 
-/// `understudy support`.
 struct Support: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Gather what is needed to help with a problem, without secrets.",

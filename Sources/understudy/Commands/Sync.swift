@@ -5,15 +5,15 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy sync`.
 struct Sync: AsyncParsableCommand {
+    static let discussion = """
+        Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
+        open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+        /-/openapi.json.
+        """
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued, then pull all tables.",
-        discussion: """
-            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
-            /-/openapi.json.
-            """)
+        discussion: discussion)
 
     @OptionGroup var options: ClientOptions
 
@@ -44,7 +44,6 @@ struct Sync: AsyncParsableCommand {
         try throwResult(run, queue: queue)
     }
 
-    /// Waits for the end of a run.
     static func finished(
         _ run: Answers.Run, _ client: OperatorClient
     ) async throws -> Answers.Run {
@@ -82,15 +81,10 @@ struct Sync: AsyncParsableCommand {
     }
 }
 
-/// `understudy push`.
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued.",
-        discussion: """
-            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
-            /-/openapi.json.
-            """)
+        discussion: Sync.discussion)
 
     @OptionGroup var options: ClientOptions
 
@@ -99,15 +93,10 @@ struct Push: AsyncParsableCommand {
     }
 }
 
-/// `understudy pull TABLE`.
 struct Pull: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Pull one table.",
-        discussion: """
-            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
-            open, 5 with refused operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
-            /-/openapi.json.
-            """)
+        discussion: Sync.discussion)
 
     @Argument(help: "The table.", completion: .tables)
     var table: String
@@ -148,7 +137,6 @@ struct Pull: AsyncParsableCommand {
     }
 }
 
-/// `understudy runs …`.
 struct RunsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "runs",
@@ -156,7 +144,6 @@ struct RunsCommand: AsyncParsableCommand {
         subcommands: [RunsList.self, RunsCancel.self], defaultSubcommand: RunsList.self)
 }
 
-/// `understudy runs list`.
 struct RunsList: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List runs, latest first.",
@@ -175,7 +162,6 @@ struct RunsList: ListCommand {
     }
 }
 
-/// `understudy runs cancel ID`.
 struct RunsCancel: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Stop a run after the request that is under way.",

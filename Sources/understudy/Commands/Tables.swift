@@ -5,7 +5,6 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// `understudy tables …`.
 struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
@@ -16,7 +15,6 @@ struct Tables: AsyncParsableCommand {
         defaultSubcommand: TablesList.self)
 }
 
-/// `understudy tables list`.
 struct TablesList: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tables with their counts and policies.",
@@ -30,7 +28,49 @@ struct TablesList: ListCommand {
     func lines(of table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-/// `understudy tables set TABLE`.
+struct TablesRows: WholeListCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rows", abstract: "List rows of a table with their sync state.",
+        discussion: "JSON: {items: [{item, ownColumns, state, …}], next, total}.")
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @Option(help: "Only rows that fit, such as \"complete eq true\" (OData).")
+    var filter: String?
+
+    @Option(help: "Only rows that contain this text.")
+    var text: String?
+
+    @Option(help: "Their order, such as \"price desc\" (OData).")
+    var orderby: String?
+
+    @Flag(help: "Deleted rows too, as long as they are kept.")
+    var deleted = false
+
+    @OptionGroup var page: PageOptions
+    @OptionGroup var whole: WholeListOptions
+    @OptionGroup var options: ClientOptions
+
+    var path: String { "/tables/\(PercentCoding.encode(table))/items" }
+    var selected: [(String, String?)] {
+        [
+            ("filter", filter), ("q", text), ("orderby", orderby),
+            ("includeDeleted", deleted ? "true" : nil),
+        ]
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.Page<Answers.TableItem> {
+        try await client.get(path, selected + page.query(limit: "top", after: "skip"))
+    }
+
+    func lines(_ page: Answers.Page<Answers.TableItem>) -> [String] {
+        TerminalText.list(page, nothing: "No rows.") { row in
+            ["\(row.state.rawValue.padded(to: 12))\(row.item.json.text)"]
+        }
+    }
+}
+
 struct TablesSet: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change how a table is read and written.",
@@ -91,7 +131,6 @@ struct TablesSet: AskingCommand {
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-/// `understudy tables pause TABLE`.
 struct TablesPause: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
@@ -120,7 +159,6 @@ struct TablesPause: AskingCommand {
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-/// `understudy tables resume TABLE`.
 struct TablesResume: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Send and fetch the changes of a paused table again.",
@@ -148,7 +186,6 @@ extension OperatorClient {
     }
 }
 
-/// `understudy tables set-aside TABLE`.
 struct TablesSetAside: ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-aside",
@@ -178,16 +215,13 @@ struct TablesSetAside: ListCommand {
     }
 }
 
-/// `understudy tables remove TABLE`: what "Remove from this device" does on the dashboard.
-struct TablesRemove: AskingCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "remove",
-        abstract: "Remove the rows of a table from this device.",
-        discussion: Removal.discussion)
-    static let needsServer = true
+/// A command that removes rows of a table from this device.
+protocol RemovalCommand: AskingCommand where Answer == Answers.PurgeResult {
+    var removal: Removal { get }
+}
 
-    @OptionGroup var removal: Removal
-    @OptionGroup var options: ClientOptions
+extension RemovalCommand {
+    static var needsServer: Bool { true }
 
     func prepare() throws { try removal.confirm() }
 
@@ -198,23 +232,25 @@ struct TablesRemove: AskingCommand {
     func lines(_ result: Answers.PurgeResult) -> [String] { Removal.lines(result) }
 }
 
-/// `understudy purge TABLE`: the same by the name that the SDKs have for it.
-struct Purge: AskingCommand {
+/// `understudy tables remove TABLE`: what "Remove from this device" does on the dashboard.
+struct TablesRemove: RemovalCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove rows of a table from this device, as tables remove does.",
+        commandName: "remove",
+        abstract: "Remove the rows of a table from this device.",
         discussion: Removal.discussion)
-    static let needsServer = true
 
     @OptionGroup var removal: Removal
     @OptionGroup var options: ClientOptions
+}
 
-    func prepare() throws { try removal.confirm() }
+/// `understudy purge TABLE`: the same by the name that the SDKs have for it.
+struct Purge: RemovalCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove rows of a table from this device, as tables remove does.",
+        discussion: Removal.discussion)
 
-    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
-        try await removal.ask(client)
-    }
-
-    func lines(_ result: Answers.PurgeResult) -> [String] { Removal.lines(result) }
+    @OptionGroup var removal: Removal
+    @OptionGroup var options: ClientOptions
 }
 
 /// Which rows are removed from this device, and what of their changes.
@@ -268,7 +304,6 @@ struct Removal: ParsableArguments {
     }
 }
 
-/// `understudy tables forget TABLE`.
 struct TablesForget: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
@@ -304,134 +339,4 @@ struct TablesForget: AskingCommand {
     func lines(_ result: Answers.RemoveResult) -> [String] {
         ["\(result.removed) rows removed, \(result.discarded) operations discarded."]
     }
-}
-
-/// `understudy indexes`.
-struct Indexes: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Indexes that lists of a table need.",
-        discussion: """
-            An index makes the lists of one kind quick and every write of the table a little slower. \
-            Writes wait until it is built.
-            """,
-        subcommands: [IndexesList.self, IndexesAdd.self, IndexesDrop.self],
-        defaultSubcommand: IndexesList.self)
-}
-
-/// `understudy indexes list`.
-struct IndexesList: AskingCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The indexes there are.",
-        discussion: "JSON: {items: [{table, …index}], next, total}.")
-
-    @OptionGroup var options: ClientOptions
-
-    /// The indexes of all tables, as a page of a list.
-    struct Indexes: Encodable, Sendable {
-        let items: [Index]
-        let next: String?
-        let total: Int
-    }
-
-    /// An index with the name of its table as a further member.
-    struct Index: Encodable, Sendable {
-        let table: String
-        let index: Answers.TableIndex
-
-        private enum CodingKeys: CodingKey { case table }
-
-        func encode(to encoder: any Encoder) throws {
-            var members = encoder.container(keyedBy: CodingKeys.self)
-            try members.encode(table, forKey: .table)
-            try index.encode(to: encoder)
-        }
-    }
-
-    func ask(_ client: OperatorClient) async throws -> Indexes {
-        let tables: Answers.Page<Answers.TableStatus> = try await client.get("/tables")
-        let items = tables.items.flatMap { table in
-            table.indexes.map { Index(table: table.name, index: $0) }
-        }
-        return Indexes(items: items, next: nil, total: items.count)
-    }
-
-    func lines(_ list: Indexes) -> [String] {
-        list.items.isEmpty
-            ? ["No table has an index of its own."]
-            : list.items.map { TerminalText.index($0.index, of: $0.table) }
-    }
-}
-
-/// `understudy indexes add TABLE QUERY`.
-struct IndexesAdd: AskingCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Build the index that a list of a table needs.",
-        discussion: "Writes wait meanwhile: some seconds for a million rows. JSON: the table.")
-
-    @Argument(help: "The table.", completion: .tables)
-    var table: String
-
-    @Argument(help: "The list's query: '$filter=complete eq false&$orderby=price desc'.")
-    var query: String
-
-    @OptionGroup var confirmation: Confirmation
-    @OptionGroup var options: ClientOptions
-
-    func prepare() throws {
-        try confirmation.confirm("Writes to this store wait while an index of \(table) is built")
-    }
-
-    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
-        try await build(client)
-        return try await state(client)
-    }
-
-    func lines(_ result: Answers.TableStatus) -> [String] {
-        let built = result.indexes.filter { $0.builtAt != nil }
-        return ["\(table) has \(built.count) of \(Limits.indexesPerTable) indexes."]
-    }
-
-    /// Builds it and waits for its end.
-    private func build(_ client: OperatorClient) async throws {
-        let path = "/tables/\(PercentCoding.encode(table))/indexes"
-        let started: Answers.IndexStarted = try await client.post(
-            path, [], .members(("query", .string(query))))
-        var bar = ProgressBar()
-        defer { bar.end() }
-        while true {
-            let index = try await state(client).indexes.first { $0.id == started.id }
-            guard let index else { throw StartProblem("The index was dropped.", .error) }
-            if index.builtAt != nil { return }
-            guard let percent = index.percent else {
-                throw StartProblem(index.problem ?? "The index could not be built.", .error)
-            }
-            bar.draw(index.columns.joined(separator: ", "), done: percent, total: 100)
-            try await Task.sleep(for: .milliseconds(Program.Limits.runPollMilliseconds))
-        }
-    }
-
-    private func state(_ client: OperatorClient) async throws -> Answers.TableStatus {
-        let tables: Answers.Page<Answers.TableStatus> = try await client.get("/tables")
-        let found = tables.items.first { $0.name.lowercased() == table.lowercased() }
-        guard let found else { throw StartProblem("There is no table \(table) here.", .error) }
-        return found
-    }
-}
-
-/// `understudy indexes drop TABLE ID`.
-struct IndexesDrop: RemoveCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Drop an index.",
-        discussion: "JSON: {}.")
-
-    @Argument(help: "The table.", completion: .tables)
-    var table: String
-
-    @Argument(help: "The number that list shows.")
-    var id: Int64
-
-    @OptionGroup var options: ClientOptions
-
-    var path: String { "/tables/\(PercentCoding.encode(table))/indexes/\(id)" }
-    var done: String { "Index \(id) of \(table) is dropped." }
 }

@@ -86,7 +86,6 @@ enum TerminalText {
             + (ledger.balances ? "" : "  DOES NOT BALANCE")
     }
 
-    /// A run.
     static func run(_ run: Answers.Run) -> [String] {
         var lines = ["\(run.kind.rawValue): \(words(run.state))"]
         if let reason = run.reason { lines.append("  \(reason)") }
@@ -147,7 +146,6 @@ extension TerminalText {
     /// The line on what keeps queued operations from being sent.
     private static func why(_ held: String?) -> [String] { held.map { ["Held: \($0)"] } ?? [] }
 
-    /// One operation in a line.
     static func operation(_ operation: Answers.OperationSummary) -> String {
         let reason = operation.reason.map { "  \($0)" } ?? ""
         let next = operation.nextAttemptAt.map { "  (again at \($0.text))" } ?? ""
@@ -238,7 +236,6 @@ extension TerminalText {
         return lines
     }
 
-    /// One entry of the history.
     static func entry(_ entry: Answers.HistoryEntry) -> String {
         "\(entry.id)  \(entry.at.text)  \(entry.client ?? entry.actor.rawValue)  \(entry.summary)"
             + (entry.imported ? "  (imported)" : "")
@@ -256,7 +253,6 @@ extension TerminalText {
             ) { [entry($0)] }
     }
 
-    /// The result of an import.
     static func imported(_ result: Answers.ImportResult) -> [String] {
         [
             "\(result.written) changes made, \(result.present) there already, "
@@ -294,7 +290,6 @@ extension TerminalText {
         return head + (index.problem ?? "not built")
     }
 
-    /// One identity with what is known of its store.
     static func identity(_ one: Answers.KnownIdentity) -> String {
         [
             one.identity, one.state.rawValue, one.openOperations.map { "\($0) open operations" },
@@ -302,7 +297,6 @@ extension TerminalText {
         ].compactMap(\.self).joined(separator: "  ")
     }
 
-    /// The stores of a backup.
     static func backup(_ path: String, _ stores: [Answers.BackedUpStore]) -> [String] {
         [path]
             + stores.map { store in
@@ -311,7 +305,6 @@ extension TerminalText {
             }
     }
 
-    /// The backups and the plan.
     static func backups(_ list: Answers.BackupPage) -> [String] {
         var lines = list.items.map { "\($0.at.text)  \($0.path)" }
         if lines.isEmpty { lines = ["There is no backup in \(list.folder)."] }
@@ -347,7 +340,6 @@ extension TerminalText {
             ]
     }
 
-    /// The findings of `doctor`.
     static func findings(_ findings: [Finding]) -> [String] {
         findings.flatMap { finding in
             ["\(finding.state.rawValue.padded(to: 9))\(finding.check): \(finding.finding)"]

@@ -39,7 +39,6 @@ struct Understudy: AsyncParsableCommand {
         ])
 }
 
-/// `understudy version`.
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",

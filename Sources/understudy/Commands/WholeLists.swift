@@ -5,10 +5,8 @@ import Synchronization
 
 /// A command that shows a page of a list, or writes all of it.
 protocol WholeListCommand: AskingCommand {
-    /// Where the list is.
     var path: String { get }
 
-    /// What selects its elements.
     var selected: [(String, String?)] { get }
 
     var page: PageOptions { get }
@@ -22,7 +20,6 @@ extension WholeListCommand {
     }
 }
 
-/// The options of commands that can write all of a list.
 struct WholeListOptions: ParsableArguments {
     @Flag(help: "Write all that match as comma-separated values, as spreadsheets read them.")
     var csv = false
@@ -80,7 +77,6 @@ private final class ListOutput: Sendable {
     }
 }
 
-/// The options of commands that list.
 struct PageOptions: ParsableArguments {
     @Option(
         help: "How many to show, at most \(Proxy.Limits.pageElementsMax). (default: \(Self.shown))")
@@ -106,6 +102,5 @@ struct PageOptions: ParsableArguments {
         [(name, String(limit ?? Self.shown)), (next, after)]
     }
 
-    /// Whether one was given.
     var isGiven: Bool { limit != nil || after != nil }
 }

@@ -121,14 +121,12 @@ extension Settings {
     }
 }
 
-/// When the store syncs.
 enum SyncChoice: String, Sendable, Hashable, CaseIterable {
     /// After writes, every minute, when the backend can be reached again, and for reads.
     case auto
     /// Only on request.
     case manual
 
-    /// The triggers of a sync.
     var triggers: Set<Trigger> {
         switch self {
         case .auto: Set(Trigger.allCases)
@@ -266,7 +264,6 @@ extension ServeConfiguration {
         return retention
     }
 
-    /// Reads the plan of the automatic backups.
     static func backups(_ sources: Sources) throws(ConfigurationProblem) -> BackupPlan {
         var plan = BackupPlan()
         plan.folder = try sources.value(Settings.backupFolder)
@@ -326,7 +323,6 @@ extension ServeSetting {
         ServeSetting(Settings.logFormat),
     ]
 
-    /// All settings of `backend`.
     static let ofBackend: [ServeSetting] = [
         ServeSetting(Settings.anyListen),
         ServeSetting(Settings.publicAddress),

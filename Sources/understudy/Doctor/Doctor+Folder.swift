@@ -38,7 +38,6 @@ extension Doctor {
         var contents: StoreContents? { try? result.get() }
     }
 
-    /// Reads each store.
     func inspectStores() -> [StoreInspection] {
         guard folder.hasStore else { return [] }
         return ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
@@ -121,7 +120,6 @@ extension Doctor {
         }
     }
 
-    /// The finding on the SQLite library.
     private func sqliteFinding() -> Finding {
         let version = Store.sqliteVersion
         let note =
@@ -161,7 +159,6 @@ extension Doctor {
 struct RunningState: Sendable, Hashable {
     /// The tables that its clients have read and that no sync has pulled.
     var wanted: [TableName] = []
-    /// The values of its settings by name.
     var settings: [String: [String]] = [:]
     /// The identity whose queue ``held`` is about; nil for `anonymous`.
     var identity: String?
@@ -175,7 +172,6 @@ struct RunningState: Sendable, Hashable {
     /// A user's operations that wait for the backend and are not being sent.
     struct User: Sendable, Hashable {
         let identity: String
-        /// The number of operations.
         let operations: Int
         /// What holds them; nil where the store is closed.
         let held: String?

@@ -4,7 +4,6 @@ import Proxy
 
 /// The user's browser on this machine.
 enum Browser {
-    /// Whether there is a display.
     static var hasDisplay: Bool {
         ThisProcess.environment("DISPLAY") != nil
             || ThisProcess.environment("WAYLAND_DISPLAY") != nil

@@ -33,10 +33,8 @@ struct SocketPath: Sendable {
 
 // The socket by which the commands reach the process that runs on the folder.
 extension DataFolder {
-    /// The socket that the commands use.
     static let socketName = "socket"
 
-    /// The path of that socket.
     func socketPath() throws(FileFailure) -> SocketPath {
         try SocketPath(path, name: Self.socketName)
     }

@@ -76,6 +76,36 @@ import Testing
             MoveOutcome.decide(Self.moved(2, nil), over: here, from: .export) == .changedHere)
     }
 
+    /// The backup is of `early`; `late` is after it.
+    @Test func `after a restore a row that was changed on both sides stays, and is named`() {
+        let source = MoveSource.exportOfRestored(to: Self.early)
+        let decide = { (moved: MovedRow, here: KnownRow) in
+            MoveOutcome.decide(moved, over: here, from: source)
+        }
+        let lost = Self.moved(2, Self.late, version: "2")
+        // As the backup has it, whether it came from another backend once or not.
+        #expect(decide(lost, Self.knownRow(1, came: false)) == .replaced)
+        #expect(decide(lost, Self.knownRow(1, origin: .latest)) == .replaced)
+        #expect(decide(lost, Self.knownRow(1, origin: Self.early, isTouched: true)) == .replaced)
+        // Not here: inserted after the backup, or deleted so long before it that no trace is kept.
+        let none = KnownRow(rowsWithoutTrace: Self.early...Self.late)
+        #expect(decide(lost, none) == .added)
+        #expect(decide(Self.moved(2, Self.early), none) == .undecided)
+        // Changed here after the restore.
+        let changed = Self.knownRow(3, at: .latest, version: "3", came: false)
+        #expect(decide(lost, changed) == .changedHere)
+        #expect(decide(Self.moved(3, Self.late, version: "2"), changed) == .older)
+        #expect(decide(Self.moved(1, Self.early, version: "1"), changed) == .older)
+        // Taken in from another export.
+        let taken = Self.knownRow(2, at: .latest, version: "2", origin: Self.late)
+        #expect(decide(lost, taken) == .same)
+        #expect(decide(Self.moved(3, .latest, version: "3"), taken) == .replaced)
+        // Taken in, and changed here then: the import is repeated.
+        let continued = Self.knownRow(
+            4, at: .latest, version: "4", origin: Self.late, isTouched: true)
+        #expect(decide(lost, continued) == .older)
+    }
+
     @Test func `a row from an older copy of the same database is compared by its own stamp`() {
         let here = Self.knownRow(1, at: Self.early, version: "1", came: false)
         #expect(

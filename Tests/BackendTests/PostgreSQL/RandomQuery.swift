@@ -42,8 +42,6 @@ struct RandomQuery {
         "e\u{301}", "10", "9", "1.5", "-2.5", "-0", "05", "1.0", "1e2", "100", "0.1", "true",
         "null", "\u{FFFD}", "\u{10FFFF}", "2027-01-01T00:00:00Z",
         "0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E",
-        // Longer than a key of an index.
-        String(repeating: "ä", count: 90), String(repeating: "ä", count: 90) + "b",
     ]
     private static let texts = words.map { JSONText.string($0).text }
     private static let numbers = [
@@ -98,29 +96,6 @@ struct RandomQuery {
         query.nulls = pick(NullComparison.allCases)
         query.isExact = isOne(in: 5)
         return query
-    }
-
-    /// A query that an index may serve: columns that equal one value or are bounded, and an order by columns.
-    mutating func indexedQuery(_ table: TableName, now: Instant) -> RowQuery {
-        var query = query(table, now: now)
-        var terms = (0..<Int.random(in: 0...2, using: &random)).map { _ in
-            let time = Expression.column(.system(.updatedAt))
-            return isOne(in: 6) ? comparison(time, stamp()) : comparison(column(), literalOfColumn())
-        }
-        if isOne(in: 4), let condition = query.filter?.condition { terms.append(condition) }
-        let condition = terms.count == 1 ? terms[0] : Expression.joined(.and, terms)
-        query.filter = condition.map { RowFilter(scope: query.filter?.scope, condition: $0) }
-        query.orderBy = (0..<Int.random(in: 0...2, using: &random)).map { _ in
-            let time = Expression.column(.system(.updatedAt))
-            return Ordering(isOne(in: 5) ? time : column(), descending: isOne(in: 2))
-        }
-        return query
-    }
-
-    private mutating func literalOfColumn() -> Expression {
-        isOne(in: 3)
-            ? .literal(.string(pick(["a", "1.5", "10", Self.words.last ?? ""])))
-            : .literal(literal())
     }
 
     /// What a row has to be before a condition looks at it.

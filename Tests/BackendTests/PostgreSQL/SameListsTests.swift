@@ -51,59 +51,10 @@ import Testing
         #expect(judged * 2 > Self.count && nonempty * 3 > Self.count)
     }
 
-    @Test(.timeLimit(.minutes(30)))
-    func `a query that indexes serve gives the same rows, order and count`() throws {
-        let sqlite = try SQLiteRowStorage()
-        // So that the planner takes an index wherever it can.
-        let settings = ["seqscan", "bitmapscan", "sort"].map { "-c%20enable_\($0)%3Doff" }
-        let postgreSQL = try PostgreSQLRowStorage(
-            at: "\(PostgreSQLServer.url())&options=\(settings.joined(separator: "%20"))",
-            schema: PostgreSQLServer.newSchema())
-        var random = RandomQuery(seed: Self.seed)
-        var served = 0
-        for number in 0..<Self.count {
-            let name = try #require(TableName("t\(number / Self.queriesOfTable)"))
-            if number.isMultiple(of: Self.queriesOfTable) {
-                try fill(
-                    name, [sqlite, postgreSQL], &random,
-                    columns: ["text", "other", "n", "m", "done", "at", "till", "o"])
-                for list in Self.indexedLists.shuffled(using: &random.random).prefix(4) {
-                    let parameters = try QueryParameter.split(list[...])
-                    _ = try postgreSQL.addIndex(
-                        to: name, for: TableQuery.parse(parameters, generation: .mobileApps))
-                }
-            }
-            let query = random.indexedQuery(name, now: TableUnderTest.moment(0))
-            let expected = try sqlite.list(query)
-            let found = try postgreSQL.list(query)
-            served += try postgreSQL.plan(query).contains("items_index_") ? 1 : 0
-            if found == expected { continue }
-            Issue.record(
-                """
-                seed \(Self.seed), query \(number): \(query)
-                SQLite \(expected.rows.map(\.id)) \(expected.count ?? -1)
-                PostgreSQL \(found.rows.map(\.id)) \(found.count ?? -1)
-                indexes \(try postgreSQL.indexes().filter { $0.table == name }.map(\.index))
-                rows \(try sqlite.rows(in: name).map { "\($0.id) \($0.columns.text)" })
-                """)
-            return
-        }
-        print("indexes served \(served) of \(Self.count)")
-        #expect(served * 10 > Self.count)
-    }
-
-    private static let indexedLists = [
-        "$filter=text eq 'a'", "$filter=done eq true", "$filter=n eq 1&$orderby=updatedAt",
-        "$filter=text eq 'a'&$orderby=n desc", "$filter=done eq null&$orderby=text", "$orderby=n",
-        "$orderby=n desc", "$orderby=m", "$orderby=text", "$orderby=text desc", "$orderby=at",
-        "$orderby=at desc", "$orderby=other,m desc", "$orderby=updatedAt desc,n", "$orderby=done",
-    ]
-
     private func fill(
-        _ name: TableName, _ storages: [any RowStorage], _ random: inout RandomQuery,
-        columns names: [String] = ["text", "n"]
+        _ name: TableName, _ storages: [any RowStorage], _ random: inout RandomQuery
     ) throws {
-        let columns = names.map { TableOptions.Column($0, $0 == "n" ? .number : .string) }
+        let columns: [TableOptions.Column] = [.init("text", .string), .init("n", .number)]
         for storage in storages { try storage.declare(name, TableOptions(columns: columns)) }
         for number in 0..<Self.rowsOfTable {
             let row = NewRow(

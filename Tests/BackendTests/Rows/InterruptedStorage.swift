@@ -59,6 +59,10 @@ struct InterruptedStorage: RowStorage {
     func effectCount(of id: String, in table: TableName) throws -> Int {
         try base.effectCount(of: id, in: table)
     }
+    func removeExpired(_ expiry: Expiry, limit: Int) throws -> Expired? {
+        try base.removeExpired(expiry, limit: limit)
+    }
+    func oldestKept() throws -> OldestKept { try base.oldestKept() }
     func keepLogin(token: String, user: String) throws {
         try beforeLogin()
         try base.keepLogin(token: token, user: user)

@@ -1,8 +1,8 @@
-import SyncCore
 import TablesProtocol
 import Testing
 
 @testable import Proxy
+@testable import SyncCore
 
 /// What is told, and what is remembered of it.
 struct NotificationDecisionTests {

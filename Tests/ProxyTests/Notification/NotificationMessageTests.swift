@@ -1,8 +1,8 @@
-import SyncCore
 import TablesProtocol
 import Testing
 
 @testable import Proxy
+@testable import SyncCore
 
 /// What a message has in it, and what it has not.
 struct NotificationMessageTests {

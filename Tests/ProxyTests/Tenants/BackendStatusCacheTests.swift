@@ -1,8 +1,8 @@
-import SyncCore
 import TablesProtocol
 import Testing
 
 @testable import Proxy
+@testable import SyncCore
 
 struct BackendStatusCacheTests {
     private func show(

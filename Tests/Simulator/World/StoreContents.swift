@@ -3,6 +3,9 @@ package import TablesProtocol
 
 @testable package import SyncCore
 
+/// Open operations that are looked at.
+private let openOperationsMax = 100_000
+
 /// What the simulator asks of a store beyond what the program asks: to see all that has to hold together
 /// at one moment, and to bring about by a call what otherwise comes with time or with a disk.
 extension Store {
@@ -32,7 +35,7 @@ extension Store {
         try await read { transaction in
             let open = try OperationLists(transaction: transaction).page(
                 OperationFilter(states: OperationState.open), after: 0,
-                limit: StoreLimits.contentsOperations
+                limit: openOperationsMax
             ).items.map { $0.summary(identity: transaction.identity) }
             let rows = try Self.rows(of: table, transaction, where: "deleted = 0")
                 .map { ($0.item.id.text, $0.item) }

@@ -59,6 +59,21 @@ import Testing
         try await expectConflict(fixture, .delete, mine: nil)
     }
 
+    @Test(arguments: [nil, "corp:ana", "corp:bob"])
+    func `another id of the same owner is no other writer's change`(_ owner: String?) async throws {
+        let fixture = try await readBack(
+            { fixture in
+                try await fixture.store.write { transaction in
+                    if let owner { try transaction.binding.setOwner(owner) }
+                }
+                try await fixture.delete("a")
+            },
+            theirs: #"{"title":"milk","note":"n","done":true,"userId":"corp:ana"}"#)
+        let chain = try await fixture.chain("a")
+        #expect(chain.map(\.kind) == [.delete])
+        #expect(chain.map(\.state) == [owner == "corp:ana" ? .queued : .conflict])
+    }
+
     @Test func `the unsent part of a successor is based on the backend's row`() async throws {
         let fixture = try await readBack(
             { try await $0.update("a", #"{"title":"mine"}"#) },

@@ -62,6 +62,16 @@ private func row(
         version: version, deleted: deleted)
 }
 
+/// A row after it came from a backend that knew its owner as `old`, and the user's change of it.
+private let moved = row(#"{"text":"a","complete":false,"rank":1,"userId":"new"}"#, version: "v1")
+
+private func movedSubject(_ kind: OperationKind, owner: String?) -> PushSubject {
+    var subject = subject(kind, maybe: true)
+    subject.base?["userId"] = .string("old")
+    subject.owner = owner
+    return subject
+}
+
 private func subject(
     _ kind: OperationKind, maybe: Bool = false, made: Bool = false, merged: Bool = false,
     policy: ConflictPolicy = .ask, sent: String = #"{"text":"b"}"#
@@ -212,6 +222,18 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init(
             "another row in the list", subject(.delete, maybe: true), list(row(id: "y")),
             .applied(nil)),
+        .init(
+            "update of a row whose owner has another id here",
+            movedSubject(.update, owner: "new"), list(moved), .sendAgain),
+        .init(
+            "delete of a row whose owner has another id here",
+            movedSubject(.delete, owner: "new"), list(moved), .sendAgain),
+        .init(
+            "delete of a row that got another owner", movedSubject(.delete, owner: nil),
+            list(moved), .conflict(moved)),
+        .init(
+            "delete of a row of another user", movedSubject(.delete, owner: "other"),
+            list(moved), .conflict(moved)),
         .init("no list", subject(.update, maybe: true), .failed(status: 500, text: ""), .own(true)),
         .init("no list, signed out", subject(.update, maybe: true), .unauthorized, .signIn),
         .init(

@@ -134,6 +134,40 @@ import Testing
             try await store.read { try $0.tables.all().map(\.deletion) } == [.soft, .unknown])
     }
 
+    @Test func `a token of version 6 goes on, and has made up for no lost deletion`() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 6)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tables(id, name, name_key) VALUES (1, 'a', 'a');
+                    INSERT INTO tokens(table_id, query_id, filter_hash, updated_at, is_complete, is_settled)
+                      VALUES (1, '', '', '2020-01-01T00:00:10.123Z', 1, 1)
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        let token = try await store.write { transaction in
+            let table = try #require(try transaction.tables.all().first)
+            var token = try transaction.tokens.token(table, queryID: "", filterHash: "")
+            #expect(token.isSettled && token.isComplete && token.deletionsAfter == nil)
+            let time = try #require(Instant(iso: "2020-01-01T00:00:10.124Z"))
+            #expect(token.misses(deletionsUpTo: time))
+            let earlier = try #require(Instant(iso: "2020-01-01T00:00:10.123Z"))
+            #expect(!token.misses(deletionsUpTo: earlier))
+            token.deletionsAfter = time
+            try transaction.tokens.save(token)
+            return try transaction.tokens.token(table, queryID: "", filterHash: "")
+        }
+        #expect(token.deletionsAfter == Instant(iso: "2020-01-01T00:00:10.124Z"))
+        #expect(!token.misses(deletionsUpTo: try #require(token.deletionsAfter)))
+    }
+
     @Test func `what version 4 learned of page sizes and tokens costs nothing`()
         async throws
     {

@@ -1,11 +1,11 @@
 import HTTPMessage
-import HTTPServer
 import HTTPTypes
 import Logging
 import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import HTTPServer
 @testable import Program
 @testable import understudy
 

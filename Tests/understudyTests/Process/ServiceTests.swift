@@ -1,11 +1,11 @@
 import Logging
 import Proxy
-import SyncCore
 import Synchronization
 import TablesProtocol
 import Testing
 
 @testable import Program
+@testable import SyncCore
 @testable import understudy
 
 struct ServiceTests {

@@ -335,13 +335,11 @@ extension JSONValue: Codable {
 }
 
 extension Instant: Codable {
-    /// Encodes the time as text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
     }
 
-    /// Decodes the text of a time.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let time = Instant(iso: text) else {

@@ -30,7 +30,6 @@ extension Answers {
             self.total = total
         }
 
-        /// A page of a list of the store.
         init<Stored>(_ page: SyncCore.Page<Stored>, _ element: (Stored) -> Element) {
             self.init(items: page.items.map(element), next: page.next, total: page.total)
         }

@@ -110,14 +110,12 @@ extension Answers {
             (operations, next) = (nil, nil)
         }
 
-        /// The result of an action.
         init(_ outcome: BulkOutcome, dryRun: Bool = false) {
             self.init(
                 matched: outcome.matched, changed: outcome.done, refused: outcome.refused,
                 dryRun: dryRun)
         }
 
-        /// The result of one part of an action.
         init(_ part: BulkPart) {
             matched = part.done.count + part.refused
             (changed, refused, dryRun) = (part.done.count, part.refused, false)

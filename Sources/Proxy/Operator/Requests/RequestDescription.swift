@@ -5,7 +5,6 @@ import TablesProtocol
 /// What a request of one route may contain, as openapi.json describes it. Every request is checked by this
 /// before its handler is called.
 struct RequestDescription: Sendable, Hashable {
-    /// A parameter of the query.
     struct Parameter: Sendable, Hashable {
         let name: String
         let schema: ValueSchema
@@ -34,7 +33,6 @@ struct RequestDescription: Sendable, Hashable {
         }
     }()
 
-    /// Reads the requests of a document.
     static func read(
         _ document: JSONValue
     ) throws(ValueSchema.Unreadable) -> [String: RequestDescription] {
@@ -204,7 +202,6 @@ struct JSONPointer: Sendable, Hashable {
     }
     private var place = Place.whole
 
-    /// The place of the whole value.
     init() {}
 
     /// `/filter/state/0`; empty for the whole value. Of a long name only the beginning is there.
@@ -224,14 +221,12 @@ struct JSONPointer: Sendable, Hashable {
         }
     }
 
-    /// The place of a member of the value at this place.
     func member(_ name: String) -> JSONPointer {
         var pointer = self
         pointer.place = .member(name, of: place)
         return pointer
     }
 
-    /// The place of an element of the list at this place.
     func element(_ index: Int) -> JSONPointer {
         var pointer = self
         pointer.place = .element(index, of: place)

@@ -8,7 +8,6 @@ indirect enum ValueSchema: Sendable, Hashable {
     case text(minLength: Int)
     /// A text that is a time (RFC 3339).
     case time
-    /// One of these texts.
     case word([String])
     /// A list of so many elements.
     case list(ValueSchema, counts: ClosedRange<Int>)
@@ -19,7 +18,6 @@ indirect enum ValueSchema: Sendable, Hashable {
     /// The value or null.
     case nullable(ValueSchema)
 
-    /// A member of an object.
     struct Member: Sendable, Hashable {
         let name: String
         let schema: ValueSchema
@@ -152,7 +150,6 @@ extension ValueSchema {
         }
     }
 
-    /// The keywords of one schema.
     private struct Keywords {
         let value: JSONValue
         private static let always: Set<String> = ["type", "description", "examples", "default"]

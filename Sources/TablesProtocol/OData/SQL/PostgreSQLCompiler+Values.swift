@@ -32,7 +32,7 @@ extension PostgreSQLCompiler {
     }
 
     /// The date or time that the text of a user's column stands for, as jsonb.
-    func jsonMoment(_ expression: Expression) throws(Beyond) -> SQLFragment {
+    private func jsonMoment(_ expression: Expression) throws(Beyond) -> SQLFragment {
         guard case .column(.user(let path)) = expression,
             let moment = Self.inside("moments", spelled(path))
         else { throw Beyond() }
@@ -47,7 +47,6 @@ extension PostgreSQLCompiler {
             Array(repeating: value.arguments, count: count).flatMap { $0 })
     }
 
-    /// A bound text.
     static func bound(_ text: String) -> SQLFragment {
         SQLFragment("(?::text COLLATE \"C\")", [.text(PostgreSQLContent.escaped(text))])
     }
@@ -75,29 +74,20 @@ extension PostgreSQLCompiler {
             return [try value(expression)]
         }
         return [
-            Self.orderClass(json), Self.orderNumber(json),
+            Self.byType(
+                json,
+                """
+                WHEN 'number' THEN 1 WHEN 'boolean' THEN 1 WHEN 'string' THEN 2 \
+                WHEN 'array' THEN 2 WHEN 'object' THEN 2
+                """),
+            Self.byType(
+                json,
+                """
+                WHEN 'number' THEN *::numeric \
+                WHEN 'boolean' THEN (* = 'true'::jsonb)::integer::numeric
+                """),
             orderText(expression, json).suffixed("COLLATE \"C\""),
         ]
-    }
-
-    /// 1 for numbers and truths, 2 for texts, arrays and objects, and null.
-    static func orderClass(_ json: SQLFragment) -> SQLFragment {
-        byType(
-            json,
-            """
-            WHEN 'number' THEN 1 WHEN 'boolean' THEN 1 WHEN 'string' THEN 2 \
-            WHEN 'array' THEN 2 WHEN 'object' THEN 2
-            """)
-    }
-
-    /// The number that a number or a truth is ordered by.
-    static func orderNumber(_ json: SQLFragment) -> SQLFragment {
-        byType(
-            json,
-            """
-            WHEN 'number' THEN *::numeric \
-            WHEN 'boolean' THEN (* = 'true'::jsonb)::integer::numeric
-            """)
     }
 
     /// The text to order a user's column by: of a date that of its instant in UTC (``Instant/sortedText``).

@@ -89,7 +89,6 @@ public struct PostgreSQLCompiler: Sendable {
         return exact
     }
 
-    /// An expression as a condition.
     func condition(_ expression: Expression) throws(Beyond) -> SQLFragment {
         switch expression {
         case .literal(.boolean(let value)):

@@ -126,7 +126,6 @@ extension SQLCompiler {
         let value: String
         /// Its JSON type; null if there is no such value.
         let type: String
-        /// Its JSON text.
         let text: String
     }
 

@@ -9,7 +9,6 @@ public struct ItemSQLSchema: Sendable, Hashable {
     /// Whether the table's ids are integers that the backend assigns, which are ordered as numbers.
     public let hasIntegerIDs: Bool
 
-    /// Makes a schema from its parts.
     public init(alias: String? = nil, hasIntegerIDs: Bool = false) {
         self.alias = alias
         self.hasIntegerIDs = hasIntegerIDs
@@ -94,7 +93,6 @@ public struct SQLCompiler: Sendable {
             """)
     }
 
-    /// An expression as a condition.
     func condition(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .literal(.boolean(let value)):

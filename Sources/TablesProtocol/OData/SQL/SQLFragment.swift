@@ -2,10 +2,8 @@
 public struct SQLFragment: Sendable, Hashable {
     /// The text. It contains no value of a request except escaped JSON paths.
     public var text: String
-    /// The values to bind.
     public var arguments: [SQLValue]
 
-    /// Makes a fragment.
     public init(_ text: String, _ arguments: [SQLValue] = []) {
         self.text = text
         self.arguments = arguments
@@ -16,7 +14,6 @@ extension SQLFragment {
     /// SQL's null.
     static let null = SQLFragment("NULL")
 
-    /// A bound value.
     static func bound(_ value: SQLValue) -> SQLFragment { SQLFragment("?", [value]) }
 
     /// `name(a, b)`.

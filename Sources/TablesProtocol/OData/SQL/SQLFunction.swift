@@ -3,15 +3,12 @@
 /// Each connection that runs compiled queries registers ``all`` first. A text with U+0000 is passed and
 /// returned as a blob of its UTF-8 bytes.
 public struct SQLFunction: Sendable {
-    /// The result of a call and its cost.
     public struct Call: Sendable, Hashable {
-        /// The function's value.
         public let value: SQLValue
         /// The work in SQLite VM steps, which SQLite itself does not count.
         public let steps: Int
     }
 
-    /// The name in SQL.
     public let name: String
     /// How many arguments it takes.
     public let argumentCount: Int

@@ -1,0 +1,137 @@
+import Synchronization
+package import TablesProtocol
+
+/// How long a backend keeps what only the past needs.
+public struct KeptTimes: Sendable, Hashable {
+    /// Seconds for which the log of effects is kept; nil for ever.
+    public var effectSeconds: Int64?
+    /// Seconds for which a tombstone is kept after its `updatedAt`; nil for ever.
+    public var tombstoneSeconds: Int64?
+
+    /// Keeps effects and tombstones for so long; nil for ever.
+    public init(effectSeconds: Int64? = nil, tombstoneSeconds: Int64? = nil) {
+        (self.effectSeconds, self.tombstoneSeconds) = (effectSeconds, tombstoneSeconds)
+    }
+
+    /// Whether nothing is ever removed.
+    public var keepsAll: Bool { effectSeconds == nil && tombstoneSeconds == nil }
+
+    /// What is no longer kept at a moment.
+    func expiry(at now: Instant) -> Expiry {
+        let before = { (seconds: Int64?) in
+            seconds.map { Instant(milliseconds: now.milliseconds - $0 * 1000) }
+        }
+        return Expiry(
+            effectsBefore: before(effectSeconds), tombstonesBefore: before(tombstoneSeconds))
+    }
+}
+
+/// What is no longer kept: what is older than these moments. Nil keeps all.
+package struct Expiry: Sendable, Hashable {
+    package var effectsBefore: Instant?
+    package var tombstonesBefore: Instant?
+
+    package init(effectsBefore: Instant? = nil, tombstonesBefore: Instant? = nil) {
+        (self.effectsBefore, self.tombstonesBefore) = (effectsBefore, tombstonesBefore)
+    }
+}
+
+/// How many effects and tombstones were removed.
+package struct Expired: Sendable, Hashable {
+    package var effects = 0
+    package var tombstones = 0
+
+    package init(effects: Int = 0, tombstones: Int = 0) {
+        (self.effects, self.tombstones) = (effects, tombstones)
+    }
+}
+
+/// The times of the oldest effect and of the oldest tombstone of all tables; nil where there is none.
+package struct OldestKept: Sendable, Hashable {
+    package var effect: Instant?
+    package var tombstone: Instant?
+
+    package init(effect: Instant? = nil, tombstone: Instant? = nil) {
+        (self.effect, self.tombstone) = (effect, tombstone)
+    }
+}
+
+/// What a table no longer has of its past.
+package struct ForgottenPast: Sendable, Hashable {
+    /// The time of the first effect that was removed; nil where none was.
+    package var firstEffect: Instant?
+    /// The latest time of a deletion that left no row, and whose effect was removed.
+    package var lastDeletion: Instant?
+    /// The latest `updatedAt` of a tombstone that was removed.
+    package var lastTombstone: Instant?
+
+    package init(
+        firstEffect: Instant? = nil, lastDeletion: Instant? = nil, lastTombstone: Instant? = nil
+    ) {
+        self.firstEffect = firstEffect
+        self.lastDeletion = lastDeletion
+        self.lastTombstone = lastTombstone
+    }
+
+    /// When a row that a client inserted here may have been changed, and is deleted without a trace by now: from
+    /// the first write on, since before that no client had a row of the table from here.
+    package var rowsWithoutTrace: ClosedRange<Instant>? {
+        guard let firstEffect,
+            let last = [lastDeletion, lastTombstone].compactMap(\.self).max()
+        else { return nil }
+        // Rows have times in whole milliseconds.
+        let first = Instant(milliseconds: firstEffect.milliseconds)
+        return first <= last ? first...last : nil
+    }
+}
+
+extension TablesBackend {
+    /// Removes effects and tombstones that are no longer kept, some at a time, so that no client waits for long.
+    /// While another node is at it, this one leaves it to that.
+    /// - Throws: the storage's error, or `CancellationError`. What was removed before that stays removed.
+    public func removeExpired() async throws {
+        let expiry = options.kept.expiry(at: clock())
+        while let removed = try await onStorageThread({
+            try $0.removeExpired(expiry, limit: Limits.expiredAtOnce)
+        }), removed != Expired() {
+            expired.withLock { $0.add(removed) }
+            try await Task.sleep(for: .milliseconds(Limits.expiryPauseMilliseconds))
+        }
+        let oldest = try await onStorageThread { try $0.oldestKept() }
+        expired.withLock { $0.oldest = oldest }
+    }
+
+    /// What was removed since the start, and the ages of the oldest that is kept, as metrics.
+    var expiryMetrics: [String] {
+        let state = expired.withLock { $0 }
+        let now = clock()
+        func age(_ time: Instant?) -> Int64 {
+            time.map { max(now.milliseconds - $0.milliseconds, 0) / 1000 } ?? 0
+        }
+        let kinds = [
+            ("effects", state.total.effects, age(state.oldest.effect)),
+            ("tombstones", state.total.tombstones, age(state.oldest.tombstone)),
+        ]
+        let removed = "understudy_node_expired_total"
+        let oldest = "understudy_node_oldest_kept_seconds"
+        var lines = [
+            "# HELP \(removed) What was removed because of its age.", "# TYPE \(removed) counter",
+        ]
+        lines += kinds.map { "\(removed){kind=\"\($0.0)\"} \($0.1)" }
+        lines += ["# HELP \(oldest) The age of the oldest that is kept.", "# TYPE \(oldest) gauge"]
+        lines += kinds.map { "\(oldest){kind=\"\($0.0)\"} \($0.2)" }
+        return lines
+    }
+}
+
+/// What this process has removed, and what it saw last.
+struct ExpiryMeter: Sendable {
+    private(set) var total = Expired()
+    /// As of the last round.
+    var oldest = OldestKept()
+
+    mutating func add(_ removed: Expired) {
+        total.effects += removed.effects
+        total.tombstones += removed.tombstones
+    }
+}

@@ -1,0 +1,216 @@
+import ArgumentParser
+import Proxy
+import SyncCore
+import TablesProtocol
+
+struct QueueSelection: ParsableArguments {
+    @OptionGroup var changes: ChangeSelection
+
+    @Option(
+        help: ArgumentHelp(
+            "States with commas, or all; the open ones unless given.",
+            discussion: "As the dashboard names them (refused) or the API (quarantined)."),
+        completion: .list(StateNames.all.filter { !$0.contains(" ") }))
+    var state: String?
+
+    @Option(help: "Only those with this reason, or with this one of 'queue groups'.")
+    var reason: String?
+
+    @Option(help: "Only those whose last answer had this status, such as 422; none: no answer.")
+    var status: String?
+
+    func validate() throws {
+        try ChangeSelection.refuseEmpty([
+            ("state", state), ("reason", reason), ("status", status),
+        ])
+        do throws(StateNames.Unknown) {
+            _ = try state.map { text throws(StateNames.Unknown) in try StateNames(text) }
+        } catch {
+            throw ValidationError(error.sentence)
+        }
+    }
+
+    /// The states as the API names them; nil if none was given.
+    private var codes: [String]? { state.flatMap { try? StateNames($0).codes } }
+
+    /// The options as query pairs of a list.
+    var query: [(String, String?)] {
+        [("state", codes?.joined(separator: ",")), ("reason", reason), ("status", status)]
+            + changes.query
+    }
+
+    var states: [String] {
+        switch codes {
+        case nil: OperationState.allCases.filter(\.isOpen).map(\.rawValue)
+        case ["all"]?: OperationState.allCases.map(\.rawValue)
+        case let codes?: codes
+        }
+    }
+
+    var isEmpty: Bool { query.allSatisfy { $0.1 == nil } }
+
+    /// The options as the body of an action on all that match.
+    func request(dryRun: Bool) -> JSONValue {
+        var filter: [JSONValue.Member] = []
+        // An action is for open operations alone, which are meant without a state.
+        if let codes, codes != ["all"] {
+            filter.append(.init("state", .array(codes.map { .string($0) })))
+        }
+        if let reason { filter.append(.init("reason", .string(reason))) }
+        if let status { filter.append(.init("status", .string(status))) }
+        return .selection(filter + changes.members, [.init("dryRun", .bool(dryRun))])
+    }
+}
+
+/// Which changes are meant, in the queue and among the conflicts.
+struct ChangeSelection: ParsableArguments {
+    @Option(help: "Only of this table.", completion: .tables)
+    var table: String?
+
+    @Option(help: "Only those that contain this text.")
+    var text: String?
+
+    @Option(help: "Only those that write this column.")
+    var column: String?
+
+    @Option(help: "Only those of 'client', 'person', or the client with an address of this name.")
+    var actor: String?
+
+    @Option(help: "Only those made before this time, such as 2026-03-14T09:26:53Z.")
+    var before: String?
+
+    func validate() throws {
+        try Self.refuseEmpty(query)
+    }
+
+    /// An empty text would select nothing, or all.
+    /// - Parameter given: query pairs, named as the options are, but for `q`.
+    static func refuseEmpty(_ given: [(name: String, value: String?)]) throws {
+        for (name, value) in given where value?.isEmpty == true {
+            throw ValidationError(
+                "--\(name == "q" ? "text" : name) must be given with a text that is not empty, or left out."
+            )
+        }
+    }
+
+    /// The options as query pairs of a list.
+    var query: [(String, String?)] {
+        [
+            ("table", table), ("q", text), ("column", column), ("actor", actor),
+            ("before", before),
+        ]
+    }
+
+    /// The options as members of a filter in a body.
+    var members: [JSONValue.Member] {
+        query.compactMap { name, value in value.map { .init(name, .string($0)) } }
+    }
+}
+
+extension JSONValue {
+    /// The body of an action on all that match a filter. Without a filter it says that all are meant: only
+    /// commands that name all in words may have none.
+    static func selection(_ filter: [Member], _ more: [Member]) -> JSONValue {
+        let all: [Member] = filter.isEmpty ? [.init("all", .bool(true))] : []
+        return .object([.init("filter", .object(filter))] + all + more)
+    }
+}
+
+/// One operation, or all that match.
+struct QueueTarget: ParsableArguments {
+    @Argument(help: "The operation's id.", completion: .operations)
+    var id: String?
+
+    @Flag(help: "All open operations that match the options below instead of one.")
+    var all = false
+
+    @Flag(help: "With --all: only say how many there are.")
+    var dryRun = false
+
+    @OptionGroup var selection: QueueSelection
+
+    func validate() throws {
+        if (id == nil) != all {
+            throw ValidationError("Name one operation by its id, or say --all.")
+        }
+        if id != nil, dryRun || !selection.isEmpty {
+            throw ValidationError("--dry-run and the filters go with --all.")
+        }
+    }
+}
+
+extension OperationState {
+    /// The state in a person's words: those of the dashboard (`Public/words.js`).
+    var word: String {
+        switch self {
+        case .queued: "queued"
+        case .sending: "sending"
+        case .waiting: "waiting"
+        case .unknown: "server error, checking"
+        case .conflict: "conflict"
+        case .quarantined: "refused"
+        case .done: "sent"
+        case .discarded: "discarded"
+        case .collapsed: "merged into another"
+        }
+    }
+}
+
+/// The states that a person names with commas: each by its word, or as the API has it.
+struct StateNames {
+    /// The names as the API has them.
+    private(set) var codes: [String] = []
+
+    /// Every name that is understood, the words first.
+    static let all: [String] = {
+        let words = OperationState.allCases.map(\.word) + ["all"]
+        return words + OperationState.allCases.map(\.rawValue).filter { !words.contains($0) }
+    }()
+
+    /// Reads states; throws the sentence about the first that is none.
+    init(_ text: String) throws(Unknown) {
+        var rest = text.lowercased()[...]
+        while true {
+            // A word may have a comma itself.
+            let name =
+                Self.all.filter { Self.begins(rest, with: $0) }.max { $0.count < $1.count }
+                ?? String(rest.prefix { $0 != "," })
+            let state = OperationState.allCases.first { [$0.word, $0.rawValue].contains(name) }
+            guard let code = name == "all" ? name : state?.rawValue else {
+                throw Unknown(name: name.trimmed)
+            }
+            codes.append(code)
+            rest = rest.dropFirst(name.count).trimmed[...]
+            guard rest.first == "," else { return }
+            rest = rest.dropFirst().trimmed[...]
+        }
+    }
+
+    /// A name that is no state's.
+    struct Unknown: Error {
+        let name: String
+
+        /// What a person should write instead.
+        var sentence: String {
+            let hint =
+                NearestName.of(name, in: StateNames.all).map { "did you mean \"\($0)\"?" }
+                ?? "known are \(StateNames.all.joined(separator: "; "))."
+            return "--state must be states with commas: there is no state \"\(name)\"; \(hint)"
+        }
+    }
+
+    /// Whether a text begins with a whole name: its end, or a comma, follows.
+    private static func begins(_ text: Substring, with name: String) -> Bool {
+        guard text.hasPrefix(name) else { return false }
+        let rest = text.dropFirst(name.count).trimmed
+        return rest.isEmpty || rest.hasPrefix(",")
+    }
+}
+
+extension StringProtocol {
+    /// The text without blanks around it.
+    fileprivate var trimmed: String {
+        let start = drop { $0 == " " }
+        return String(start.reversed().drop { $0 == " " }.reversed())
+    }
+}
