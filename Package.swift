@@ -101,7 +101,9 @@ let package = Package(
             dependencies: [
                 "Backend", "TablesProtocol", "Storage", "PostgreSQL", crypto, cryptoExtras,
             ],
-            resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
+            resources: [
+                .embedInCode("PostgreSQL/Schema.sql"), .embedInCode("PostgreSQL/Partitions.sql"),
+            ], swiftSettings: settings),
         .target(
             name: "Proxy",
             dependencies: [
