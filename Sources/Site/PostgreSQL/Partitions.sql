@@ -1,5 +1,5 @@
 -- Step 4. A part of `items` for each table, `items_7` of the table with the key 7. So each table has indexes and
--- statistics of its own.
+-- statistics of its own. A sequence or function may be there where a backup from before this step was restored.
 
 -- The indexes by which lists are ordered: `[["+price"], ["-due"]]`, the terms of IndexShape.
 ALTER TABLE tables ADD COLUMN indexes text NOT NULL DEFAULT '[]';
@@ -7,7 +7,7 @@ ALTER TABLE tables ADD COLUMN indexes text NOT NULL DEFAULT '[]';
 -- Requests to nodes that run wait from here to the commit.
 LOCK TABLE tables, items IN ACCESS EXCLUSIVE MODE;
 ALTER TABLE items RENAME TO undivided_items;
-CREATE SEQUENCE item_positions;
+CREATE SEQUENCE IF NOT EXISTS item_positions;
 SELECT setval('item_positions', last_value) FROM items_position_seq;
 CREATE TABLE items (LIKE undivided_items INCLUDING DEFAULTS) PARTITION BY LIST (table_key);
 ALTER TABLE items ALTER COLUMN position SET DEFAULT nextval('item_positions');
@@ -32,7 +32,7 @@ ANALYZE items;
 
 -- A table and its part come together, also where a node of an older version makes the table. Other tables are
 -- read and written meanwhile.
-CREATE FUNCTION make_part_of_items() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE OR REPLACE FUNCTION make_part_of_items() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   EXECUTE format('CREATE TABLE items_%s (LIKE items INCLUDING ALL)', NEW.key);
   EXECUTE format('ALTER TABLE items ATTACH PARTITION items_%1$s FOR VALUES IN (%1$s)', NEW.key);
@@ -42,7 +42,7 @@ CREATE TRIGGER part_of_items AFTER INSERT ON tables FOR EACH ROW EXECUTE FUNCTIO
 
 -- The text that a column is ordered by: of a date, whose ticks come second, that of its instant in UTC. to_char
 -- would depend on settings, so no index could be built on it.
-CREATE FUNCTION odata_order_text(jsonb, jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION odata_order_text(jsonb, jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
   WHEN jsonb_typeof($2) = 'number' THEN
     lpad(extract(year FROM date '0001-01-01' + ($2::bigint / 864000000000)::integer)::text, 4, '0') || '-'

@@ -26,6 +26,9 @@ import Testing
                 script: """
                     CREATE SCHEMA \(name); CREATE TABLE schema_version (version bigint);
                     INSERT INTO schema_version VALUES (1), (2), (3); \(old);
+                    -- Left by a newer schema, when a backup of this one was restored.
+                    CREATE SEQUENCE item_positions START 900;
+                    CREATE FUNCTION make_part_of_items() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN END';
                     INSERT INTO tables (name, folded, soft_delete, id_kind, needs_sign_in, declared_columns)
                     VALUES ('a', 'a', true, 'string', false, '[]'), ('b', 'b', true, 'string', false, '[]')
                     """)
