@@ -27,9 +27,10 @@ enum Limits {
     static let indexesOfTable = 8
     /// The longest name that PostgreSQL gives an index, in bytes.
     static let indexNameBytes = 63
-    /// The pause before a node tries again to build an index, while another one builds or the database is away, in
-    /// milliseconds.
+    /// The pause before a node tries again to build an index while another one builds, in milliseconds.
     static let indexPauseMilliseconds = 5000
+    /// The same while the database is away.
+    static let indexPauseWithoutDatabaseMilliseconds = 60_000
     /// After how many seconds a client may send a list again that was ended for its time.
     static let longListRetrySeconds = 30
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.

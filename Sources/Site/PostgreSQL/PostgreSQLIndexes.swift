@@ -54,30 +54,30 @@ package struct WantedIndex: Sendable, Hashable {
         if indexes.isEmpty { return }
         _ = try PostgreSQLPool(url, schema: "").submit(.brief) {
             for index in indexes {
-                while !index.isDone(at: url, saying) {
-                    PostgreSQLPool.pause(milliseconds: Limits.indexPauseMilliseconds)
+                while let pause = index.pauseAfterAttempt(at: url, saying) {
+                    PostgreSQLPool.pause(milliseconds: pause)
                 }
             }
         }
     }
 
-    /// Builds it if it is not there; false where it is to be tried again.
-    private func isDone(
+    /// Builds it if it is not there.
+    /// - Returns: after how many milliseconds it is to be tried again; nil where it is not.
+    private func pauseAfterAttempt(
         at url: String, _ saying: (WantedIndex, Outcome) -> Void
-    ) -> Bool {
+    ) -> Int? {
         do {
             let storage = try PostgreSQLRowStorage(at: url)
-            if try storage.addIndex(of: table, by: column, saying: { _ in }) {
-                saying(self, .built)
-            }
-            return true
+            let isNew = try storage.addIndex(of: table, by: column, saying: { _ in })
+            if isNew { saying(self, .built) }
+            return nil
         } catch let problem as IndexProblem {
-            if problem.isForNow { return false }
+            if problem.isForNow { return Limits.indexPauseMilliseconds }
             saying(self, .refused(problem))
-            return true
+            return nil
         } catch {
             saying(self, .waits(error))
-            return false
+            return Limits.indexPauseWithoutDatabaseMilliseconds
         }
     }
 }
