@@ -9,6 +9,11 @@ import Glibc
     private let handle: OpaquePointer
     /// The names of the prepared statements, by their SQL.
     private var prepared: [String: String] = [:]
+    /// Numbers that its users have read and that never change while a server runs.
+    public var remembered: [String: Int64] = [:]
+    private let lockMilliseconds: Int
+    /// Called now and then while an answer is waited for.
+    private var meanwhile: (() -> Void)?
     /// Whether an answer is missing, so that nothing can be asked any more.
     private(set) var isBroken = false
     /// How long an answer is waited for, in milliseconds.
@@ -30,6 +35,7 @@ import Glibc
     ///   - lockMilliseconds: how long a statement may wait for a lock.
     init(_ url: String, schema: String, lockMilliseconds: Int) throws(PostgreSQLError) {
         try Self.check(url)
+        self.lockMilliseconds = lockMilliseconds
         unsafe handle = try Self.connect(url)
         // A send then never waits for a server that takes nothing: `awaitResult` sends the rest, with a
         // time-out.
@@ -134,6 +140,29 @@ import Glibc
 
     /// Ends what ``liftTimeouts()`` began. The server ends its part with the transaction.
     func restoreTimeouts() { answerMilliseconds = Self.usualAnswerMilliseconds }
+
+    /// Runs a statement that PostgreSQL takes in no transaction, such as `CREATE INDEX CONCURRENTLY`. It may take,
+    /// and wait for locks, as long as it needs.
+    /// - Parameter meanwhile: called every ``Limits/meanwhileMilliseconds``, where it takes longer.
+    @available(*, noasync)
+    public func runAlone(
+        _ sql: String, meanwhile: @escaping () -> Void = {}
+    ) throws(PostgreSQLError) {
+        try run(script: "SET statement_timeout = 0; SET lock_timeout = 0")
+        answerMilliseconds = Limits.longAnswerMilliseconds
+        self.meanwhile = meanwhile
+        defer {
+            self.meanwhile = nil
+            restoreTimeouts()
+            // A connection that is lost has no settings.
+            try? run(
+                script: """
+                    SET statement_timeout = \(Limits.statementMilliseconds); \
+                    SET lock_timeout = \(lockMilliseconds)
+                    """)
+        }
+        try run(script: sql)
+    }
 
     /// Looks whether a URL can be read, without connecting.
     public static func check(_ url: String) throws(PostgreSQLError) {
@@ -304,9 +333,13 @@ import Glibc
                 isBroken = true
                 throw .unreachable("no answer came in time")
             }
-            let ready = unsafe poll(&place, 1, Int32(left))
+            let pause = meanwhile == nil ? left : min(left, Limits.meanwhileMilliseconds)
+            let ready = unsafe poll(&place, 1, Int32(pause))
             if ready < 0, errno == EINTR { continue }
-            if ready == 0 { continue }
+            if ready == 0 {
+                meanwhile?()
+                continue
+            }
             guard unsafe PQconsumeInput(handle) == 1 else { throw lost() }
         }
     }

@@ -124,6 +124,10 @@ public final class PostgreSQLPool: Sendable {
         return try body(connection)
     }
 
+    /// Holds the thread for a while.
+    @available(*, noasync)
+    public static func pause(milliseconds: Int) { usleep(UInt32(milliseconds * 1000)) }
+
     /// Closes the connections that are not in use.
     func dropIdle() { state.withLock { $0.idle = [] } }
 }
@@ -248,7 +252,7 @@ extension PostgreSQLPool {
                     else { throw error }
                     // The other connections lead to the same server.
                     dropIdle()
-                    usleep(UInt32(Limits.reconnectPauseMilliseconds * 1000))
+                    Self.pause(milliseconds: Limits.reconnectPauseMilliseconds)
                 }
             }
         }

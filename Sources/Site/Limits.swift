@@ -21,6 +21,18 @@ enum Limits {
     /// How long a list may take on a thread that other calls wait for, in milliseconds. A longer one begins
     /// anew in the lane of long calls.
     static let briefListMilliseconds = 250
+    /// How often a migration is tried anew that the server ended in favour of a request.
+    static let migrationAttempts = 5
+    /// The indexes of one table that an operator may have built. Each makes its writes slower.
+    static let indexesOfTable = 8
+    /// The longest name that PostgreSQL gives an index, in bytes.
+    static let indexNameBytes = 63
+    /// The pause before a node tries again to build an index while another one builds, in milliseconds.
+    static let indexPauseMilliseconds = 5000
+    /// The same while the database is away.
+    static let indexPauseWithoutDatabaseMilliseconds = 60_000
+    /// After how many seconds a client may send a list again that was ended for its time.
+    static let longListRetrySeconds = 30
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.
     static let copiedRows = 500
 }

@@ -40,6 +40,8 @@ extension Limits {
     public static let orderTerms = 32
     /// The most columns of one index, without the id.
     static let indexColumns = 4
+    /// The characters of a text that the key of an index in PostgreSQL has.
+    static let indexedCharacters = 80
     /// The longest text that a function in a query makes, in UTF-8 bytes. A longer one is null, unless an
     /// argument was longer.
     public static let computedTextBytes = 256 << 10

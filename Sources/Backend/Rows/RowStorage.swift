@@ -174,15 +174,26 @@ package struct StorageUnavailable: Error, CustomStringConvertible {
 }
 
 /// A list takes more than ``Limits/listSteps`` or ``Limits/listMilliseconds`` in SQLite, or more than
-/// another database gives it. The same list would again.
+/// another database gives it.
 package struct TooMuchWork: Error, CustomStringConvertible {
     /// The sentence for the client, with what it can do.
-    package let description = """
+    package let description: String
+    /// After how many seconds the same list may fit into its time; nil where it would be too much again.
+    package let retryAfterSeconds: Int?
+
+    package init(
+        _ description: String = """
         This list needs more work than one may take. Ask for less at a time: fewer functions in the filter, \
         or a range of updatedAt.
-        """
+        """, retryAfterSeconds: Int? = nil
+    ) { (self.description, self.retryAfterSeconds) = (description, retryAfterSeconds) }
 
-    package init() {}
+    /// The answer: 503 where the client may send it again, otherwise 400.
+    var refusal: Refusal {
+        var refusal = Refusal(retryAfterSeconds == nil ? 400 : 503, description)
+        refusal.retryAfterSeconds = retryAfterSeconds
+        return refusal
+    }
 }
 
 /// The database was made ready by a newer program.

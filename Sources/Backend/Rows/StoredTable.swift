@@ -137,16 +137,19 @@ package struct TableRecord: Sendable {
     package var lastNumber: Int64
     /// What it no longer has of its past.
     package var forgotten: ForgottenPast
+    /// The indexes that the operator has built for its lists.
+    package var indexes: [IndexShape]
 
     package init(
         key: Int64, table: StoredTable, lastStamp: Int64, lastNumber: Int64,
-        forgotten: ForgottenPast = ForgottenPast()
+        forgotten: ForgottenPast = ForgottenPast(), indexes: [IndexShape] = []
     ) {
         self.key = key
         self.table = table
         self.lastStamp = lastStamp
         self.lastNumber = lastNumber
         self.forgotten = forgotten
+        self.indexes = indexes
     }
 
     /// Gives the next integer id.

@@ -19,7 +19,7 @@ extension TablesBackend {
             response =
                 call.method == .options ? preflight(call) : try answer(call, keeping: keeping)
         } catch {
-            response = answerer(call, nil).refused(Refusal(400, error.description))
+            response = answerer(call, nil).refused(error.refusal)
         }
         CrossOrigin.add(to: &response, call, profile)
         return response

@@ -13,7 +13,7 @@ enum PostgreSQLArrivals {
         var knownRows: [ItemID: KnownRow] = [:]
         for row in try connection.run(
             """
-            SELECT \(PostgreSQLItems.selectedColumns) FROM items
+            SELECT \(PostgreSQLItems.selectedColumns) FROM \(PostgreSQLItems.partition(table.key))
             WHERE table_key = $1::bigint AND id IN \(list)
             """, [.integer(table.key), wanted])
         {
@@ -96,7 +96,7 @@ enum PostgreSQLArrivals {
                 stamp bigint, stamp_ticks bigint, version text, deleted boolean,
                 origin_ticks bigint)
             ), written AS (
-              INSERT INTO items (table_key, id, columns, content, moments, created_at,
+              INSERT INTO \(PostgreSQLItems.partition(table.key)) (table_key, id, columns, content, moments, created_at,
                 created_ticks, stamp, stamp_ticks, version, deleted, revision)
               SELECT $1::bigint, id, columns, content::jsonb, moments::jsonb, created_at,
                 created_ticks, stamp, stamp_ticks,
@@ -142,7 +142,7 @@ enum PostgreSQLArrivals {
               SELECT * FROM jsonb_to_recordset($2::jsonb) AS row(id text, version text,
                 stamp_ticks bigint, origin_ticks bigint)
             ), removed AS (
-              DELETE FROM items
+              DELETE FROM \(PostgreSQLItems.partition(table.key))
               WHERE table_key = $1::bigint AND id IN (SELECT moved.id FROM moved)
             )
             INSERT INTO arrivals (table_key, id, origin_ticks, version, stamp_ticks)

@@ -39,6 +39,7 @@ enum PostgreSQLExpiry {
     private static func removeEffects(
         _ connection: PostgreSQLConnection, _ table: TableRecord, before time: Int64, _ limit: Int
     ) throws -> Int {
+        let items = PostgreSQLItems.partition(table.key)
         let counts = try connection.run(
             """
             WITH removed AS (
@@ -48,7 +49,8 @@ enum PostgreSQLExpiry {
               RETURNING item_id, kind, at
             ), lost AS (
               SELECT item_id, at FROM removed WHERE kind = 'delete'
-                AND NOT EXISTS (SELECT 1 FROM items WHERE table_key = $1::bigint AND id = item_id)
+                AND NOT EXISTS (SELECT 1 FROM \(items)
+                  WHERE table_key = $1::bigint AND id = item_id)
             ), marked AS (
               UPDATE arrivals SET deleted_here = true
               WHERE table_key = $1::bigint AND id IN (SELECT item_id FROM lost)
@@ -70,11 +72,13 @@ enum PostgreSQLExpiry {
         _ connection: PostgreSQLConnection, _ table: TableRecord, before time: Int64, _ limit: Int
     ) throws -> Int {
         // A deletion that came from the other backend is still known by its arrival.
+        let items = PostgreSQLItems.partition(table.key)
         let counts = try connection.run(
             """
             WITH removed AS (
-              DELETE FROM items WHERE table_key = $1::bigint AND deleted AND id IN (
-                SELECT id FROM items WHERE table_key = $1::bigint AND deleted AND stamp < $2::bigint
+              DELETE FROM \(items) WHERE table_key = $1::bigint AND deleted AND id IN (
+                SELECT id FROM \(items)
+                WHERE table_key = $1::bigint AND deleted AND stamp < $2::bigint
                 ORDER BY stamp LIMIT $3::bigint)
               RETURNING id, version, stamp_ticks
             ), marked AS (

@@ -9,6 +9,23 @@ enum PostgreSQLItems {
     /// The number of ``selectedColumns``: the place of a further column.
     static let columnCount = 6
 
+    /// The part of `items` that has the rows of one table. Statements that name it have a plan that is made once
+    /// and looks at no other part.
+    static func partition(_ key: Int64) -> String { "items_\(key)" }
+
+    /// The key of a table, as this connection knows it: a key never changes, and no table is removed. Nil when
+    /// there is no such table. Not for a transaction that may have made the table.
+    static func key(
+        _ connection: PostgreSQLConnection, _ table: TableName
+    ) throws -> Int64? {
+        if let known = connection.remembered[table.key] { return known }
+        let key = try connection.run(
+            "SELECT key FROM tables WHERE folded = $1::text", [.text(table.key)]
+        ).first?.integer(0)
+        connection.remembered[table.key] = key
+        return key
+    }
+
     /// A row of the selected columns.
     static func row(_ row: PostgreSQLRow) throws -> Row {
         Row(
@@ -37,14 +54,15 @@ enum PostgreSQLItems {
     }
 
     /// The row with this id, deleted or not; nil when there is none.
+    /// - Parameter key: the table's key.
     static func find(
-        _ connection: PostgreSQLConnection, _ table: TableName, _ id: String
+        _ connection: PostgreSQLConnection, _ table: TableName, _ key: Int64, _ id: String
     ) throws -> Row? {
         // PostgreSQL's texts have no U+0000, so there is no such row.
         if id.utf8.contains(0) { return nil }
         return try connection.run(
             """
-            SELECT \(selectedColumns) FROM items
+            SELECT \(selectedColumns) FROM \(partition(key))
             WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) AND id = $2::text
             """, [.text(table.key), .text(id)]
         ).first.map(row)
@@ -66,7 +84,7 @@ enum PostgreSQLItems {
     ) throws -> Int64 {
         try connection.run(
             """
-            SELECT coalesce(max(id::bigint), 0) FROM items
+            SELECT coalesce(max(id::bigint), 0) FROM \(partition(table.key))
             WHERE table_key = $1::bigint AND id ~ '^[0-9]{1,18}$'
             """, [.integer(table.key)]
         ).first?.integer(0) ?? 0
@@ -80,8 +98,8 @@ enum PostgreSQLItems {
         let content = PostgreSQLContent(new.columns)
         return try connection.run(
             """
-            INSERT INTO items (table_key, id, columns, content, moments, created_at, created_ticks,
-              stamp, stamp_ticks, version, deleted)
+            INSERT INTO \(partition(table.key)) (table_key, id, columns, content, moments, created_at,
+              created_ticks, stamp, stamp_ticks, version, deleted)
             VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
               $6::bigint, $7::bigint, coalesce($8::text, \(versions.next("1"))), $9::boolean)
             ON CONFLICT (table_key, id) DO NOTHING RETURNING \(selectedColumns)
@@ -102,7 +120,7 @@ enum PostgreSQLItems {
         let content = PostgreSQLContent(change.columns)
         return try connection.run(
             """
-            UPDATE items SET columns = $6::text, content = $7::jsonb, moments = $8::jsonb,
+            UPDATE \(partition(table.key)) SET columns = $6::text, content = $7::jsonb, moments = $8::jsonb,
               deleted = $9::boolean, stamp = $10::bigint, stamp_ticks = $11::bigint,
               revision = revision + 1,
               version = coalesce($12::text, \(versions.next("revision + 1")))
@@ -120,8 +138,9 @@ enum PostgreSQLItems {
     static func remove(
         _ connection: PostgreSQLConnection, _ table: TableRecord, _ row: Row
     ) throws -> Bool {
-        try !connection.run("DELETE FROM items WHERE \(isAsRead) RETURNING 1", values(table, row))
-            .isEmpty
+        try !connection.run(
+            "DELETE FROM \(partition(table.key)) WHERE \(isAsRead) RETURNING 1", values(table, row)
+        ).isEmpty
     }
 
     private static let isAsRead = """

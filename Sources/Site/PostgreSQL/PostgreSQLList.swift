@@ -31,6 +31,10 @@ struct PostgreSQLList {
             base = base.and(scope)
             let times = query.isExact ? [] : query.filter?.times ?? []
             for time in times.compactMap({ compiler.filter($0) }) { base = base.and(time) }
+        } else if let condition = query.filter?.condition {
+            for bound in compiler.bounds(condition, indexes: record.indexes) {
+                base = base.and(bound)
+            }
         }
         self.base = base
         self.compiler = compiler
@@ -39,24 +43,40 @@ struct PostgreSQLList {
     /// The rows after the skipped ones and, where asked for, the number of all.
     /// - Parameter milliseconds: how long its statements may take, all together. The transaction gives this time
     ///   to each statement already.
-    /// - Throws: ``TooMuchWork``, or PostgreSQL's error where it ends a statement after that time.
+    /// - Throws: ``TimeIsOver``, or PostgreSQL's error where it ends a statement after that time.
     func rows(_ connection: PostgreSQLConnection, milliseconds: Int) throws -> RowList {
         let end = Uptime.now + .milliseconds(milliseconds)
-        guard let condition, let order else { return try rowsFromCopy(connection, until: end) }
-        let page = SQLFragment(
-            """
-            SELECT \(PostgreSQLItems.selectedColumns) FROM items WHERE \(condition.text)
-            ORDER BY \(order.text) LIMIT ?::bigint OFFSET ?::bigint
-            """,
-            condition.arguments + order.arguments
-                + [.integer(Int64(query.limit)), .integer(Int64(query.skip))])
+        guard let condition, let page else { return try rowsFromCopy(connection, until: end) }
         let rows =
             query.limit > 0 ? try connection.run(page).map(PostgreSQLItems.row) : []
         guard query.counts else { return RowList(rows: rows) }
         try Self.endStatements(connection, at: end)
         let counts = try connection.run(
-            SQLFragment("SELECT count(*) FROM items WHERE \(condition.text)", condition.arguments))
+            SQLFragment(
+                "SELECT count(*) FROM \(items) WHERE \(condition.text)", condition.arguments))
         return RowList(rows: rows, count: Int(try counts.first?.integer(0) ?? 0))
+    }
+
+    /// The statement for the rows of the answer; nil where PostgreSQL cannot judge condition or order.
+    var page: SQLFragment? {
+        guard let condition, let order else { return nil }
+        let columns = PostgreSQLItems.selectedColumns
+        let listed = SQLFragment(
+            """
+            FROM \(items) WHERE \(condition.text) ORDER BY \(order.text) \
+            LIMIT ?::bigint OFFSET ?::bigint
+            """,
+            condition.arguments + order.arguments
+                + [.integer(Int64(query.limit)), .integer(Int64(query.skip))])
+        guard query.skip > 0 else {
+            return SQLFragment("SELECT \(columns) \(listed.text)", listed.arguments)
+        }
+        // Of what is skipped an index alone gives the ids.
+        return SQLFragment(
+            """
+            SELECT \(columns) FROM \(items) WHERE table_key = ?::bigint \
+            AND id IN (SELECT id \(listed.text)) ORDER BY \(order.text)
+            """, [.integer(record.key)] + listed.arguments + order.arguments)
     }
 
     /// The condition for the rows of the answer, in PostgreSQL's SQL; nil where PostgreSQL cannot judge
@@ -77,16 +97,46 @@ struct PostgreSQLList {
 
     private var order: SQLFragment? {
         query.orderBy.isEmpty && query.lastOrder == .insertion
-            ? SQLFragment("position") : compiler.ordering(query.orderBy)
+            ? SQLFragment("position")
+            : compiler.ordering(query.orderBy, indexes: record.indexes)
+    }
+
+    private var items: String { PostgreSQLItems.partition(record.key) }
+
+    /// The column by which an index would give the list's order, and is missing, for `indexes add`; nil where no
+    /// index does.
+    var missingIndex: String? {
+        guard
+            let shape = TableQuery(orderBy: query.orderBy)
+                .indexShape(spelling: record.table.spellings),
+            compiler.indexKeys(shape) != nil, !record.indexes.contains(shape)
+        else { return nil }
+        return "understudy-site indexes add \(record.table.name) '\(shape.words.joined())'"
+    }
+
+    /// The time of a list is over.
+    struct TimeIsOver: Error {}
+
+    /// What ends a list that takes longer than it may.
+    /// - Parameter command: the command that builds an index for it.
+    static func tookTooLong(_ milliseconds: Int, missing command: String?) -> TooMuchWork {
+        let advice =
+            command.map { "An index may serve it. The operator builds it with: \($0)" }
+                ?? """
+                Ask for less at a time: fewer functions in the filter, or a range of updatedAt.
+                """
+        return TooMuchWork(
+            "This list took longer than \(Double(milliseconds) / 1000) s, and was ended. \(advice)",
+            retryAfterSeconds: Limits.longListRetrySeconds)
     }
 
     /// Makes the server end the transaction's statements at a moment.
-    /// - Throws: ``TooMuchWork`` where it has come.
+    /// - Throws: ``TimeIsOver`` where it has come.
     static func endStatements(
         _ connection: PostgreSQLConnection, at end: Duration
     ) throws {
         let left: Double = (end - Uptime.now) / .milliseconds(1)
-        guard left >= 1 else { throw TooMuchWork() }
+        guard left >= 1 else { throw TimeIsOver() }
         try connection.run(script: "SET LOCAL statement_timeout = \(Int(left))")
     }
 
@@ -100,8 +150,8 @@ struct PostgreSQLList {
         let candidates = necessary.map { base.and($0) } ?? base
         let select = SQLFragment(
             """
-            DECLARE candidates CURSOR FOR SELECT \(PostgreSQLItems.selectedColumns), position FROM items
-            WHERE \(candidates.text)
+            DECLARE candidates CURSOR FOR SELECT \(PostgreSQLItems.selectedColumns), position
+            FROM \(items) WHERE \(candidates.text)
             """, candidates.arguments)
         try connection.run(select)
         let fetch = "FETCH \(Limits.copiedRows) FROM candidates"
@@ -127,7 +177,7 @@ struct PostgreSQLList {
 extension PostgreSQLConnection {
     /// Runs a compiled statement; it is not prepared, since hardly two are alike.
     @discardableResult
-    fileprivate func run(_ fragment: SQLFragment) throws -> [PostgreSQLRow] {
+    func run(_ fragment: SQLFragment) throws -> [PostgreSQLRow] {
         let numbered = fragment.numbered()
         return try run(
             numbered.text, numbered.arguments.map(\.inPostgreSQL), keep: false)

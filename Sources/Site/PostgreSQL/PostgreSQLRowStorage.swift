@@ -101,26 +101,34 @@ extension PostgreSQLRowStorage {
     }
 
     package func get(_ id: String, in table: TableName) throws -> Row? {
-        try runningOneStatement { try PostgreSQLItems.find($0, table, id) }
+        try runningOneStatement { connection in
+            try PostgreSQLItems.key(connection, table).flatMap { key in
+                try PostgreSQLItems.find(connection, table, key, id)
+            }
+        }
     }
 
     package func list(_ query: RowQuery) throws -> RowList {
         let milliseconds =
             query.time == .brief ? hooks.briefListMilliseconds : hooks.listMilliseconds
+        var index: String?
         return try mappingTransientErrors {
             do {
                 return try pool.inReadTransaction(milliseconds: milliseconds) { connection in
                     guard let table = try PostgreSQLTables.find(connection, query.table) else {
                         return RowList(count: query.counts ? 0 : nil)
                     }
-                    var list = try PostgreSQLList(query, table)
-                        .rows(connection, milliseconds: milliseconds)
+                    let listed = PostgreSQLList(query, table)
+                    index = listed.missingIndex
+                    var list = try listed.rows(connection, milliseconds: milliseconds)
                     list.deletionsAfter = table.forgotten.lastTombstone
                     return list
                 }
             } catch let error as PostgreSQLError where error.isCancelledStatement {
-                // The server's time-out of a statement: the list would run into it again.
-                throw TooMuchWork()
+                // The server's time-out of a statement.
+                throw PostgreSQLList.tookTooLong(milliseconds, missing: index)
+            } catch is PostgreSQLList.TimeIsOver {
+                throw PostgreSQLList.tookTooLong(milliseconds, missing: index)
             }
         }
     }
@@ -208,9 +216,10 @@ extension PostgreSQLRowStorage {
                 }
                 // Without an id of the client's, the table had text ids before, and this number is one of them.
                 guard row.id != nil else { continue }
-                guard let old = try PostgreSQLItems.find(writing.connection, table, id) else {
-                    throw PostgreSQLError.unexpectedAnswer
-                }
+                guard
+                    let old = try PostgreSQLItems.find(
+                        writing.connection, table, writing.record.key, id)
+                else { throw PostgreSQLError.unexpectedAnswer }
                 return .exists(old)
             }
         }
@@ -343,7 +352,8 @@ extension PostgreSQLRowStorage {
                 guard let record = try PostgreSQLTables.find(connection, table) else { return [] }
                 return try connection.run(
                     """
-                    SELECT \(PostgreSQLItems.selectedColumns) FROM items
+                    SELECT \(PostgreSQLItems.selectedColumns)
+                    FROM \(PostgreSQLItems.partition(record.key))
                     WHERE table_key = $1::bigint AND id > $2::text ORDER BY id LIMIT $3::bigint
                     """, [.integer(record.key), .text(id), .integer(Int64(limit))]
                 ).map(PostgreSQLItems.row)

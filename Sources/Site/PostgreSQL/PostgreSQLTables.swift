@@ -6,7 +6,7 @@ import TablesProtocol
 enum PostgreSQLTables {
     private static let select = """
         SELECT key, name, soft_delete, id_kind, needs_sign_in, declared_columns, seen_columns,
-          last_stamp, last_number, first_effect, last_deletion, last_tombstone
+          last_stamp, last_number, first_effect, last_deletion, last_tombstone, indexes
         FROM tables WHERE folded = $1::text
         """
 
@@ -38,7 +38,18 @@ enum PostgreSQLTables {
                 seenColumns: TableRecord.columns(try row.text(6))),
             lastStamp: try row.integer(7), lastNumber: try row.integer(8),
             forgotten: ForgottenPast(
-                firstEffect: time(9), lastDeletion: time(10), lastTombstone: time(11)))
+                firstEffect: time(9), lastDeletion: time(10), lastTombstone: time(11)),
+            indexes: indexes(try row.text(12)))
+    }
+
+    /// Indexes as a text: `[["+price"],["-due"]]`.
+    static func text(_ indexes: [IndexShape]) -> String {
+        JSONValue.array(indexes.map { .array($0.terms.map { .string($0) }) }).text
+    }
+
+    private static func indexes(_ text: String) -> [IndexShape] {
+        let lists = (try? JSONValue(parsing: text))?.array ?? []
+        return lists.compactMap { IndexShape(terms: $0.array?.compactMap(\.string) ?? []) }
     }
 
     /// Makes a table; one that exists takes the options where they are declared.
@@ -82,8 +93,9 @@ enum PostgreSQLTables {
 /// The backend's schema in PostgreSQL, and its way from one version to the next.
 enum PostgreSQLSchema {
     /// A step that was released never changes; a new one comes after it.
-    private static let steps = [
+    static let steps = [
         String(decoding: PackageResources.Schema_sql, as: UTF8.self), arrivals, expiry,
+        String(decoding: PackageResources.Partitions_sql, as: UTF8.self),
     ]
 
     /// One line for each item that came from another backend: the stamp that it had there, and version and
@@ -118,7 +130,23 @@ enum PostgreSQLSchema {
     static func migrate(
         _ pool: PostgreSQLPool, schema: String, startedAt start: Instant? = nil
     ) throws {
-        // Tried once: a start without a server fails at once.
+        var attempts = 0
+        while true {
+            do {
+                return try migrateOnce(pool, schema: schema, startedAt: start)
+            } catch let error as PostgreSQLError
+                where error.isSerializationFailure && attempts < Limits.migrationAttempts
+            {
+                // A node that runs had a lock, and waited for another one.
+                attempts += 1
+            }
+        }
+    }
+
+    private static func migrateOnce(
+        _ pool: PostgreSQLPool, schema: String, startedAt start: Instant?
+    ) throws {
+        // A start without a server fails at once.
         try pool.withConnection { connection in
             try connection.transaction(.readCommitted, isLong: true) {
                 () throws -> PostgreSQLPool.End<Void> in

@@ -119,7 +119,7 @@ extension TableQuery {
         return IndexShape(equalities: equalities, order: order)
     }
 
-    private static func conditions(_ filter: Expression) -> [Expression] {
+    static func conditions(_ filter: Expression) -> [Expression] {
         if case .logical(.and, let conditions) = filter { return conditions }
         return [filter]
     }

@@ -69,6 +69,11 @@ struct Run: AsyncParsableCommand {
             configuration.backend.listen, security: security, log: log.logger
         ) { try opened.get() }
         sayStart(backend, log)
+        if let database = configuration.database {
+            try WantedIndex.build(configuration.indexes, at: database) { [logger = log.logger] in
+                Self.say($0, $1, logger)
+            }
+        }
         let expiring =
             options.kept.keepsAll ? [] : [backend.expiring(everySeconds: Limits.expirySeconds)]
         var lifetime = await Lifetime(services: [backend.service] + expiring, log: log.logger)
@@ -140,6 +145,20 @@ struct Run: AsyncParsableCommand {
                 metadata: ["waitsForRestart": "\(waiting.joined(separator: " "))"])
         } catch {
             log.logger.error("keys and certificate kept", metadata: ["problem": "\(error)"])
+        }
+    }
+
+    /// Logs what became of an index of the settings.
+    private static func say(_ index: WantedIndex, _ outcome: WantedIndex.Outcome, _ log: Logger) {
+        var about: Logger.Metadata = ["table": "\(index.table)", "column": "\(index.column)"]
+        switch outcome {
+        case .built: log.notice("index built", metadata: about)
+        case .refused(let problem):
+            about["problem"] = "\(problem)"
+            log.error("index not built", metadata: about)
+        case .waits(let problem):
+            about["problem"] = "\(problem)"
+            log.warning("index waits for the database", metadata: about)
         }
     }
 

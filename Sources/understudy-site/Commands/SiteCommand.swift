@@ -18,7 +18,9 @@ struct SiteCommand: AsyncParsableCommand {
             4 rows that differ.
             """,
         version: Version.text,
-        subcommands: [Run.self, Import.self, Copy.self, Config.self, VersionCommand.self],
+        subcommands: [
+            Run.self, Import.self, Copy.self, Indexes.self, Config.self, VersionCommand.self,
+        ],
         defaultSubcommand: Run.self)
 }
 

@@ -12,6 +12,8 @@ struct SiteConfiguration: Sendable {
     private(set) var backend: BackendServeConfiguration
     /// PostgreSQL's URL; nil for a file of SQLite.
     let database: String?
+    /// The indexes that a node builds after its start.
+    let indexes: [WantedIndex]
     /// Seconds from SIGTERM to the stop.
     let drainSeconds: Int
 
@@ -39,6 +41,8 @@ struct SiteConfiguration: Sendable {
             }
             backend.options.kept = try Self.kept(sources)
             database = try sources.value(Settings.database)
+            indexes = try sources.list(Settings.index)
+            if database == nil, !indexes.isEmpty { throw Self.needsPostgreSQL("--index") }
             drainSeconds =
                 try sources.value(Settings.drain) ?? (verifiesTokens ? Limits.drainSeconds : 0)
             try security.check(
@@ -47,6 +51,11 @@ struct SiteConfiguration: Sendable {
         } catch {
             throw StartProblem(reading: error)
         }
+    }
+
+    /// The sentence on what only PostgreSQL has.
+    static func needsPostgreSQL(_ name: String) -> StartProblem {
+        StartProblem("\(name) needs PostgreSQL: name it with --database or UNDERSTUDY_DATABASE.")
     }
 
     /// Reads how long effects and tombstones are kept.
@@ -115,6 +124,7 @@ extension UnknownVariable {
 /// The options of a site alone.
 struct SiteOptions: SettingOptions {
     @Option(Settings.database) var database: String?
+    @Option(Settings.index) var index: [String] = []
     @Option(Settings.drain) var drain: String?
     @Option(Settings.keepEffects) var keepEffects: String?
     @Option(Settings.keepTombstones) var keepTombstones: String?
@@ -142,6 +152,14 @@ extension Settings {
             standard: "a file of SQLite in the data folder",
             example: "postgresql://understudy@db1,db2/understudy", isSecret: true)
     ) { $0 }
+
+    static let index = Setting<WantedIndex>(
+        name: "index", allowed: WantedIndex.allowed,
+        about: SettingText(
+            "A column by which lists of a table are ordered: a node builds the index that they need "
+                + "after its start, while it serves.", valueName: "table:column", standard: "none",
+            example: "todos:price desc", isList: true)
+    ) { WantedIndex($0) }
 
     static let drain = wholeNumber(
         "drain", in: 0...Limits.drainSecondsMax,
@@ -255,6 +273,7 @@ extension ServeSetting {
         ServeSetting(Settings.defaultAccess),
         ServeSetting(Settings.backendTable),
         ServeSetting(Settings.database),
+        ServeSetting(Settings.index),
         ServeSetting(Settings.backendData),
         ServeSetting(Settings.keepEffects),
         ServeSetting(Settings.keepTombstones),

@@ -1,3 +1,5 @@
+import HTTPMessage
+import HTTPTypes
 import PostgreSQL
 import TablesProtocol
 import TestSupport
@@ -43,8 +45,8 @@ import Testing
         _ = try storage.pool.withConnection { connection in
             try connection.run(
                 script: """
-                    ALTER TABLE items RENAME TO stored;
-                    CREATE VIEW items AS SELECT stored.* FROM stored, pg_sleep(0.5);
+                    ALTER TABLE items_1 RENAME TO stored;
+                    CREATE VIEW items_1 AS SELECT stored.* FROM stored, pg_sleep(0.5);
                     """)
         }
         var query = try table.query()
@@ -52,6 +54,27 @@ import Testing
         let counted = query
         #expect(throws: TooMuchWork.self) { try table.storage.list(counted) }
         #expect(try storage.list(counted).count == 1)
+    }
+
+    @Test(arguments: [
+        ("price%20desc", "understudy-site indexes add Things 'price desc'"),
+        ("id", "fewer functions in the filter"),
+    ])
+    func `a list that takes too long is answered 503 with what to do`(
+        order: String, advice: String
+    ) throws {
+        let url = try PostgreSQLServer.url()
+        let client = try Client(
+            on: PostgreSQLRowStorage(
+                at: url, schema: PostgreSQLServer.newSchema(), .init(listMilliseconds: 0)))
+        #expect(try client.send("POST", "/tables/Things", #"{"id":"a","price":1}"#).status == 201)
+        let list = "/tables/Things?$orderby=\(order)&$inlinecount=allpages"
+        let refused = try client.send("GET", list)
+        #expect(refused.status == 503)
+        #expect(refused.response.head.headerFields[.retryAfter] == "30")
+        let message = try JSONValue(parsing: refused.text)["error"]?.string ?? ""
+        #expect(message.hasPrefix("This list took longer than 0.0 s, and was ended."), "\(message)")
+        #expect(message.contains(advice), "\(message)")
     }
 
     @Test func `PostgreSQL ends a statement when the time of its list is over`() throws {

@@ -42,6 +42,9 @@ struct RandomQuery {
         "e\u{301}", "10", "9", "1.5", "-2.5", "-0", "05", "1.0", "1e2", "100", "0.1", "true",
         "null", "\u{FFFD}", "\u{10FFFF}", "2027-01-01T00:00:00Z",
         "0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E",
+        // As long as the key of an index, and longer.
+        String(repeating: "ä", count: 80), String(repeating: "ä", count: 81),
+        String(repeating: "ä", count: 90) + "b",
     ]
     private static let texts = words.map { JSONText.string($0).text }
     private static let numbers = [

@@ -21,7 +21,8 @@ import Testing
     func `a query gives the same rows, order and count on both storages`() throws {
         let sqlite = try SQLiteRowStorage()
         let postgreSQL = try PostgreSQLRowStorage(
-            at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema())
+            at: "\(PostgreSQLServer.url())&options=-c%20enable_seqscan%3Doff",
+            schema: PostgreSQLServer.newSchema())
         print("SAME_LISTS_SEED=\(Self.seed) SAME_LISTS=\(Self.count)")
         var random = RandomQuery(seed: Self.seed)
         var judged = 0
@@ -31,6 +32,7 @@ import Testing
             let name = try #require(TableName("t\(place)"))
             if number.isMultiple(of: Self.queriesOfTable) {
                 try fill(name, [sqlite, postgreSQL], &random)
+                if place.isMultiple(of: 2) { try index(name, postgreSQL) }
             }
             let query = random.query(name, now: TableUnderTest.moment(0))
             let expected = try sqlite.list(query)
@@ -51,10 +53,19 @@ import Testing
         #expect(judged * 2 > Self.count && nonempty * 3 > Self.count)
     }
 
+    private func index(_ name: TableName, _ storage: PostgreSQLRowStorage) throws {
+        for column in ["text", "text desc", "n", "m desc", "at desc", "done"] {
+            #expect(try storage.addIndex(of: name, by: column) { _ in })
+        }
+    }
+
     private func fill(
         _ name: TableName, _ storages: [any RowStorage], _ random: inout RandomQuery
     ) throws {
-        let columns: [TableOptions.Column] = [.init("text", .string), .init("n", .number)]
+        let columns: [TableOptions.Column] = [
+            .init("text", .string), .init("n", .number), .init("m", .number), .init("at", .string),
+            .init("done", .boolean),
+        ]
         for storage in storages { try storage.declare(name, TableOptions(columns: columns)) }
         for number in 0..<Self.rowsOfTable {
             let row = NewRow(

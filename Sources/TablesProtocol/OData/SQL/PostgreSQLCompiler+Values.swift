@@ -32,7 +32,7 @@ extension PostgreSQLCompiler {
     }
 
     /// The date or time that the text of a user's column stands for, as jsonb.
-    private func jsonMoment(_ expression: Expression) throws(Beyond) -> SQLFragment {
+    func jsonMoment(_ expression: Expression) throws(Beyond) -> SQLFragment {
         guard case .column(.user(let path)) = expression,
             let moment = Self.inside("moments", spelled(path))
         else { throw Beyond() }
@@ -80,14 +80,19 @@ extension PostgreSQLCompiler {
                 WHEN 'number' THEN 1 WHEN 'boolean' THEN 1 WHEN 'string' THEN 2 \
                 WHEN 'array' THEN 2 WHEN 'object' THEN 2
                 """),
-            Self.byType(
-                json,
-                """
-                WHEN 'number' THEN *::numeric \
-                WHEN 'boolean' THEN (* = 'true'::jsonb)::integer::numeric
-                """),
+            Self.orderNumber(json),
             orderText(expression, json).suffixed("COLLATE \"C\""),
         ]
+    }
+
+    /// The number that a number or a truth is ordered by.
+    static func orderNumber(_ json: SQLFragment) -> SQLFragment {
+        byType(
+            json,
+            """
+            WHEN 'number' THEN *::numeric \
+            WHEN 'boolean' THEN (* = 'true'::jsonb)::integer::numeric
+            """)
     }
 
     /// The text to order a user's column by: of a date that of its instant in UTC (``Instant/sortedText``).

@@ -47,7 +47,14 @@ public struct PostgreSQLCompiler: Sendable {
     }
 
     /// The terms of `ORDER BY`, always total: the id is the last one. Nil where PostgreSQL cannot judge.
-    public func ordering(_ terms: [Ordering]) -> SQLFragment? {
+    /// - Parameter indexes: those by one column that the table has.
+    public func ordering(_ terms: [Ordering], indexes: [IndexShape] = []) -> SQLFragment? {
+        if !indexes.isEmpty, let term = column(of: terms),
+            indexes.contains(where: { $0.order.first?.expression == term.expression }),
+            let order = try? indexedOrder(term)
+        {
+            return .joined(order.keys + order.rest, separator: ", ")
+        }
         var fragments: [SQLFragment] = []
         do throws(Beyond) {
             for term in terms {
@@ -153,6 +160,96 @@ public struct PostgreSQLCompiler: Sendable {
     static let noTruth = SQLFragment("NULL::boolean")
 }
 
+// Indexes of one column, for lists in its order.
+extension PostgreSQLCompiler {
+    /// The keys of an index, as SQL for `CREATE INDEX`; nil for one of several columns.
+    ///
+    /// A list of an indexed column is ordered by these keys and then by the whole text and the id, so PostgreSQL
+    /// sorts only rows whose keys are equal. The last key is the id, except of a row with a longer text than its
+    /// key: a row that is too long for an index would be refused.
+    public func indexKeys(_ shape: IndexShape) -> String? {
+        guard shape.equalities.isEmpty, let term = column(of: shape.order) else { return nil }
+        return (try? indexedOrder(term))
+            .map { SQLFragment.joined($0.keys, separator: ", ").withoutArguments }
+    }
+
+    /// What holds for each row for which a filter holds, in words of the keys: of bounds of indexed columns. So an
+    /// index serves them, and the planner knows how many rows there are.
+    public func bounds(_ filter: Expression, indexes: [IndexShape]) -> [SQLFragment] {
+        if indexes.isEmpty { return [] }
+        return TableQuery.conditions(filter).compactMap { bound($0, indexes) }
+    }
+
+    private func bound(_ condition: Expression, _ indexes: [IndexShape]) -> SQLFragment? {
+        guard case .binary(var operation, var left, var right) = condition else { return nil }
+        if case .literal = left { (operation, left, right) = (operation.mirrored, right, left) }
+        let word: String
+        switch operation {
+        case .greaterThan, .greaterOrEqual: word = ">="
+        case .lessThan, .lessOrEqual: word = "<="
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: return nil
+        }
+        guard let term = column(of: [Ordering(left)]),
+            indexes.contains(where: { $0.order.first?.expression == term.expression }),
+            let json = json(left), let text = try? indexedText(left, json),
+            case .literal(let literal) = right
+        else { return nil }
+        let key = Self.textKey(text)
+        switch literal {
+        case .number:
+            guard let number = try? number(right) else { return nil }
+            // A text may count as a number.
+            let isNumber = key.suffixed("IS NULL")
+                .infix("AND", Self.orderNumber(json).infix(word, number))
+            return key.suffixed("IS NOT NULL").infix("OR", isNumber)
+        case .instant(let bound): return key.infix(word, Self.bound(bound.instant.sortedText))
+        case .null, .boolean, .string, .guid, .binary, .date, .time, .duration, .geo: return nil
+        }
+    }
+
+    /// The one column of the user that comes before the id in an order, in the table's spelling; nil for any other
+    /// order.
+    private func column(of terms: [Ordering]) -> Ordering? {
+        let shape = TableQuery(orderBy: terms).indexShape(spelling: types.spelling)
+        return shape.flatMap { $0.order.count == 1 ? $0.order.first : nil }
+    }
+
+    /// The terms of an order that an index has, and those after them.
+    private func indexedOrder(
+        _ term: Ordering
+    ) throws(Beyond) -> (keys: [SQLFragment], rest: [SQLFragment]) {
+        guard let json = json(term.expression) else { throw Beyond() }
+        let direction = term.descending ? "DESC NULLS LAST" : "ASC NULLS FIRST"
+        let text = try indexedText(term.expression, json)
+        let number = Self.orderNumber(json)
+        let id = try value(.column(.id))
+        // Longer texts come after the one that they begin with.
+        let idOfShort = SQLFragment(
+            """
+            (CASE WHEN char_length(\(text.text)) > \(Limits.indexedCharacters) THEN NULL \
+            ELSE \(id.text) END)
+            """,
+            text.arguments + id.arguments)
+        return (
+            [
+                Self.textKey(text).followed(by: direction),
+                SQLFragment("(\(number.text)) \(direction)", number.arguments),
+                idOfShort.followed(by: "ASC NULLS \(term.descending ? "FIRST" : "LAST")"),
+            ], [text.suffixed("COLLATE \"C\"").followed(by: direction), id]
+        )
+    }
+
+    private static func textKey(_ text: SQLFragment) -> SQLFragment {
+        SQLFragment("left(\(text.text), \(Limits.indexedCharacters))", text.arguments)
+            .suffixed("COLLATE \"C\"")
+    }
+
+    /// The text that a user's column is ordered by, as an index can have it.
+    private func indexedText(
+        _ column: Expression, _ json: SQLFragment
+    ) throws(Beyond) -> SQLFragment { .call("odata_order_text", json, try jsonMoment(column)) }
+}
+
 extension SQLFragment {
     /// The fragment with `$1`, `$2`, … for its arguments.
     public func numbered() -> SQLFragment {
@@ -167,6 +264,20 @@ extension SQLFragment {
 
     /// `(fragment word)`.
     func suffixed(_ word: String) -> SQLFragment { SQLFragment("(\(text) \(word))", arguments) }
+
+    /// `fragment words`.
+    fileprivate func followed(by words: String) -> SQLFragment {
+        SQLFragment("\(text) \(words)", arguments)
+    }
+
+    /// The SQL with its arguments, which are texts, in it. It has no question mark but theirs.
+    fileprivate var withoutArguments: String {
+        let parts = text.split(separator: "?", omittingEmptySubsequences: false)
+        let texts = arguments.map { argument in
+            "'\((argument.string ?? "").replacing("'", with: "''"))'"
+        }
+        return zip(parts, texts + [""]).map { "\($0)\($1)" }.joined()
+    }
 }
 
 /// What queries on PostgreSQL look at beside a row's text, made when the row is written.
