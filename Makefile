@@ -32,13 +32,13 @@ test: ## install what the tests need and run everything
 	@scripts/check
 
 pictures: ## make the pictures of the README again
-	@scripts/check setup build
+	@scripts/setup test
+	@swift build
 	@UNDERSTUDY_BINARY=$(CURDIR)/.build/debug/understudy .venv/bin/python Tests/pictures.py
 
 # Prints seed and count for each parser. A failure names the seed of its input.
 fuzz: ## run the parsers on many more inputs (SEED=1 COUNT=200000)
-	@scripts/check build
-	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --skip-build --filter FuzzTests
+	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
 # Proxies, requests a second that the backend takes, and seconds of outage.
 fleets = 10000:500:3600,100000:5000:3600
@@ -60,7 +60,7 @@ fleets = 10000:500:3600,100000:5000:3600
 # The last step also tests the Debian package.
 soak: build ## run the long tests, for hours (how much: see the variables in the Makefile)
 	@scripts/setup soak
-	@scripts/check build
+	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:5000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@PRESSES=$(or $(PRESSES),200) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Browser/test_press.py
