@@ -51,6 +51,7 @@ fleets = 10000:500:3600,100000:5000:3600
 #   PRESSES=200              presses on each view of the dashboard while the backend comes and goes
 #   LIFE_SECONDS=60          killed processes (LIFE_SEED)
 #   POWER_IMAGES=200         power failures (POWER_SEED)
+#   FAULTS_KILLS=200         killed processes on a bad line (FAULTS_SEED)
 #   DISK_FAULTS=150          failing disks (DISK_SEED)
 #   NODES_ROUNDS=50          nodes on a failing PostgreSQL, with NODES_PROXIES=20 (NODES_SEED)
 #   SAME_LISTS=20000         random queries on SQLite and PostgreSQL
@@ -67,7 +68,8 @@ soak: build ## run the long tests, for hours (how much: see the variables in the
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py
 	@POWER_IMAGES=$(or $(POWER_IMAGES),200) POWER_SEED=$(or $(POWER_SEED),$$(date +%s)) DISK_FAULTS=$(or $(DISK_FAULTS),150) DISK_SEED=$(or $(DISK_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_power_failure.py Tests/Live/test_disk_faults.py
 	@NODES_ROUNDS=$(or $(NODES_ROUNDS),50) NODES_PROXIES=$(or $(NODES_PROXIES),20) NODES_SEED=$(or $(NODES_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_nodes.py
-	@BACKEND_TESTS=postgresql swift test --skip-build --filter 'GenerationMatrixTests|CaptureTests'
+	@ALL_PAIRS=1 BACKEND_TESTS=postgresql swift test --skip-build --filter 'GenerationMatrixTests|CaptureTests'
+	@FAULTS_KILLS=$(or $(FAULTS_KILLS),200) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_faults.py
 	@SAME_LISTS=$(or $(SAME_LISTS),20000) swift test --skip-build --filter SameListsTests
 	@FLEETS=$(or $(FLEETS),$(fleets)) FLEET_PICTURES=$(CURDIR)/docs/images swift test --skip-build --filter FleetTests
 	@STORE_USERS=$(or $(STORE_USERS),300) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Live/test_stores.py
