@@ -81,11 +81,19 @@ extension Columns {
     }
 
     /// The base of a change after its row came to a backend that knows the user by another id: the columns in
-    /// which the backend's row has that id have it here too, since no writer changed them.
+    /// which the backend's row has that id have it here too, since no writer changed them. A column that the
+    /// change itself gives another value stays: there another writer may have named this user.
     /// - Parameter owner: the user's id at the backend; nil if the row came from no other backend.
-    func following(_ owner: String?, of server: Columns) -> Columns {
+    func following(_ owner: String?, of server: Columns, changing changes: Columns) -> Columns {
         guard let owner, !isEmpty else { return self }
-        let owned = server.all.filter { $0.value.string?.utf8.elementsEqual(owner.utf8) ?? false }
+        var values = ColumnValues(self)
+        let changed = Set(
+            changes.all.filter { !values.comparable($0.name).isSame(as: $0.value) }
+                .map { $0.name.lowercased() })
+        let owned = server.all.filter { column in
+            (column.value.string?.utf8.elementsEqual(owner.utf8) ?? false)
+                && !changed.contains(column.name.lowercased())
+        }
         let names = Set(owned.map { $0.name.lowercased() })
         return Columns(all.filter { !names.contains($0.name.lowercased()) } + owned)
     }

@@ -73,7 +73,7 @@ struct PushSubject: Sendable, Hashable {
     /// This operation, from a base that has the owner of the backend's row.
     func following(_ row: RemoteRow) -> PushSubject {
         var subject = self
-        subject.base = base?.following(owner, of: row.columns)
+        subject.base = base?.following(owner, of: row.columns, changing: sent)
         return subject
     }
 

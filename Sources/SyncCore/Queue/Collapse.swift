@@ -217,7 +217,8 @@ struct ChainJudge {
 
     /// The columns that the client saw, with the owner of the backend's row.
     private func base(of operation: TableOperation) -> Columns {
-        (operation.baseRow ?? Columns()).following(owner, of: server.columns ?? Columns())
+        (operation.baseRow ?? Columns()).following(
+            owner, of: server.columns ?? Columns(), changing: operation.changes)
     }
 
     /// Advances to the row that an operation leaves.

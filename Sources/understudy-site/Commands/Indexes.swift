@@ -19,17 +19,7 @@ struct Indexes: AsyncParsableCommand {
 
 /// Where the indexes are.
 struct IndexPlaceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The backend's PostgreSQL, as `understudy-site` is given it.", valueName: "url"))
-    var database: String?
-
-    @Option(
-        help: """
-            The backend's configuration file. (default: understudy/backend.conf in ~/.config, where \
-            it is)
-            """, completion: .file())
-    var config: String?
+    @OptionGroup var database: DatabaseOptions
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -37,12 +27,7 @@ struct IndexPlaceOptions: ParsableArguments {
     /// Does something with the rows, and prints the lines or the JSON that it gives.
     func run(_ body: (PostgreSQLRowStorage) throws -> (lines: [String], json: JSONValue)) throws {
         do {
-            let sources = Sources(
-                flags: [Settings.database.name: database.map { [$0] } ?? []],
-                environment: ThisProcess.environment,
-                file: try ConfigurationFile.load(
-                    flag: config, environment: ThisProcess.environment, for: SiteFile.kind))
-            guard let url = try sources.value(Settings.database) else {
+            guard let url = try database.sources().value(Settings.database) else {
                 throw SiteConfiguration.needsPostgreSQL("indexes")
             }
             let (lines, json) = try body(PostgreSQLRowStorage(at: url))
@@ -87,7 +72,8 @@ struct IndexesList: AsyncParsableCommand {
         try place.run { storage in
             let indexes = try storage.indexes()
             let lines = indexes.map { index in
-                let state = index.isReady ? "used \(index.uses) times" : "not built: add it again"
+                let times = "\(index.uses) \(index.uses == 1 ? "time" : "times")"
+                let state = index.isReady ? "used \(times)" : "not built: add it again"
                 return "\(index.table)  \(index.column)  \(index.bytes >> 10) KiB  \(state)"
             }
             let items = indexes.map { index in

@@ -4,10 +4,8 @@ import Program
 import Proxy
 import Site
 
-/// Which backend rows move into.
-struct BackendPlaceOptions: ParsableArguments {
-    @Option(Settings.backendData, completion: .directory) var data: String?
-
+/// The backend's PostgreSQL, by a flag or by the settings of its nodes.
+struct DatabaseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The backend's PostgreSQL, as `understudy-site` is given it.", valueName: "url"))
@@ -20,6 +18,24 @@ struct BackendPlaceOptions: ParsableArguments {
             """, completion: .file())
     var config: String?
 
+    /// The settings of the backend: the flags, the environment, and its configuration file.
+    /// - Parameter flags: those of the command, beside the database.
+    func sources(_ flags: [String: [String]] = [:]) throws(StartProblem) -> Sources {
+        var flags = flags
+        flags[Settings.database.name] = database.map { [$0] } ?? []
+        return Sources(
+            flags: flags, environment: ThisProcess.environment,
+            file: try ConfigurationFile.load(
+                flag: config, environment: ThisProcess.environment, for: SiteFile.kind))
+    }
+}
+
+/// Which backend rows move into.
+struct BackendPlaceOptions: ParsableArguments {
+    @Option(Settings.backendData, completion: .directory) var data: String?
+
+    @OptionGroup var database: DatabaseOptions
+
     @Flag(
         help: """
             Clients sync with this backend already: rows get new stamps, so that they learn of \
@@ -29,13 +45,7 @@ struct BackendPlaceOptions: ParsableArguments {
 
     /// The settings of the backend: the flags, the environment, and its configuration file.
     func sources() throws(StartProblem) -> Sources {
-        Sources(
-            flags: [
-                Settings.backendData.name: data.map { [$0] } ?? [],
-                Settings.database.name: database.map { [$0] } ?? [],
-            ], environment: ThisProcess.environment,
-            file: try ConfigurationFile.load(
-                flag: config, environment: ThisProcess.environment, for: SiteFile.kind))
+        try database.sources([Settings.backendData.name: data.map { [$0] } ?? []])
     }
 }
 

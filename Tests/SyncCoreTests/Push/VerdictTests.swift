@@ -65,8 +65,10 @@ private func row(
 /// A row after it came from a backend that knew its owner as `old`, and the user's change of it.
 private let moved = row(#"{"text":"a","complete":false,"rank":1,"userId":"new"}"#, version: "v1")
 
-private func movedSubject(_ kind: OperationKind, owner: String?) -> PushSubject {
-    var subject = subject(kind, maybe: true)
+private func movedSubject(
+    _ kind: OperationKind, owner: String?, sent: String = #"{"text":"b"}"#
+) -> PushSubject {
+    var subject = subject(kind, maybe: true, sent: sent)
     subject.base?["userId"] = .string("old")
     subject.owner = owner
     return subject
@@ -228,6 +230,10 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init(
             "delete of a row whose owner has another id here",
             movedSubject(.delete, owner: "new"), list(moved), .sendAgain),
+        .init(
+            "update of a column in which another writer names the user",
+            movedSubject(.update, owner: "new", sent: #"{"userId":"mine"}"#), list(moved),
+            .conflict(moved)),
         .init(
             "delete of a row that got another owner", movedSubject(.delete, owner: nil),
             list(moved), .conflict(moved)),
