@@ -110,7 +110,7 @@ export const words = {
     queued: "queued",
     sending: "sending",
     waiting: "waiting",
-    unknown: "server error, checking",
+    unknown: "no clear answer, checking",
     conflict: "conflict",
     quarantined: "refused",
     done: "sent",

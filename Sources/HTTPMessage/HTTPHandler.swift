@@ -152,6 +152,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     }
     public enum Cause: String, Sendable, Hashable {
         case resolve, connect, tls, timeout, reset, tornBody, tooLarge, redirect, cancelled, invalid
+        /// The certificate of the server is not trusted.
+        case untrusted
     }
     /// How far the request got.
     public var reach: Reach

@@ -32,6 +32,8 @@ enum Limits {
     static let bundledFiles = 500
     /// Characters of a row that is set aside, as a command shows it.
     static let setAsideCharacters = 200
+    /// Characters of a value, or of an item's text, in a line of the history.
+    static let shownValueCharacters = 60
     /// The longest path of a Unix socket: `sun_path` has 108 bytes, the last of which is a NUL.
     static let socketPathBytes = 107
     /// Days that history, attempts and tombstones can be kept at most.

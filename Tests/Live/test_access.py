@@ -39,7 +39,13 @@ def test_an_unmodified_client_works_at_its_own_address_and_history_names_it(worl
     history = proxy.operator("GET", "/history")["items"]
     writes = [entry for entry in history if entry["kind"] == "write"]
     assert {(entry["actor"], entry["client"]) for entry in writes} == {("client", "phone")}
-    assert "phone" in proxy.command("history").stdout
+    shown = proxy.command("history", "--kind", "changed", "--by", "phone", "--item", item["id"]).stdout
+    (line,) = shown.splitlines()
+    number, _, by, kind, name, title, values = line.split("  ")
+    assert (by, kind, name, title) == ("phone", "changed", f"todoitem/{item['id']}", "from the phone, edited")
+    assert values == 'text: "from the phone" → "from the phone, edited"'
+    assert values in proxy.command("history", "show", number).stdout
+    assert proxy.command("history", "--by", "nobody").returncode == 2
     (address,) = proxy.operator("GET", "/access")["items"]
     assert address["name"] == "phone" and address["lastUsedAt"]
 

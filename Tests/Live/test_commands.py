@@ -31,8 +31,8 @@ COMMAND_OF = {
     "operation": "queue show", "editOperation": "queue edit", "retryOperation": "queue retry",
     "discardOperation": "queue discard", "importChanges": "import", "conflicts": "conflicts list",
     "resolveConflicts": "conflicts resolve-all", "conflict": "conflicts show",
-    "resolveConflict": "conflicts resolve", "history": "history", "undoDecisions": "history",
-    "undo": "history", "sendDecisions": "sync", "operationOutcomes": "queue list",
+    "resolveConflict": "conflicts resolve", "history": "history list", "undoDecisions": "history list",
+    "undo": "history list", "sendDecisions": "sync", "operationOutcomes": "queue list",
     "rehearseBackup": "restore", "downloadBackup": "backup", "notification": "notify show", "testNotification": "notify test",
 }
 # Commands that keep running, or whose output is a file of another format.

@@ -289,11 +289,13 @@ def test_a_wrong_clock_and_rows_without_system_columns_are_found(world):
     assert {"soft delete", "versions", "updatedAt"} <= set(found)
 
 
-def test_a_certificate_that_cannot_be_trusted_is_a_problem(world, tmp_path):
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+@pytest.fixture
+def untrusted(world):
+    """A backend whose certificate no authority of the system has signed; its authority is beside the settings."""
+    key, certificate = world.file.parent / "key.pem", world.file.parent / "authority.pem"
     subprocess.run(
         [*("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
-         *("-subj", "/CN=localhost", "-keyout", key, "-out", certificate)],
+         *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate)],
         check=True,
         capture_output=True,
     )
@@ -301,5 +303,42 @@ def test_a_certificate_that_cannot_be_trusted_is_a_problem(world, tmp_path):
     context.load_cert_chain(certificate, key)
     port = free_port()
     with serving(port, Rows, context):
-        found = findings(world, "--backend", f"https://127.0.0.1:{port}", expect=1)
-    assert "cannot be trusted" in found["TLS"]["finding"]
+        yield f"https://localhost:{port}"
+
+
+def test_a_certificate_that_cannot_be_trusted_is_a_problem_and_names_the_option(world, untrusted):
+    found = findings(world, "--backend", untrusted, expect=1)["TLS"]
+    assert "cannot be trusted" in found["finding"] and "--backend-ca" in found["finding"]
+    world.configure(f"backend = {untrusted}\nlisten = 127.0.0.1:{world.port}\nbackend-ca = authority.pem\n")
+    assert "TLS" not in findings(world, expect=None), "the path begins at the file's folder"
+
+
+def test_beside_an_understudy_that_runs_its_own_state_of_the_backend_counts(world, untrusted):
+    world.configure(f"backend = {untrusted}\nlisten = 127.0.0.1:{world.port}\nsync = manual\n")
+    world.start_proxy()
+    world.insert({"text": "waits"})
+    world.person.run("sync", expect=None)
+    status = world.person.run("status", expect=3).stdout
+    assert "not trusted" in status and "--backend-ca" in status
+    # The command could reach the backend, and the one that runs cannot.
+    authority = str(world.file.parent / "authority.pem")
+    found = findings(world, expect=1, UNDERSTUDY_BACKEND_CA=authority)["TLS"]
+    assert "--backend-ca" in found["finding"]
+
+
+def test_rows_that_are_set_aside_are_named_and_the_support_bundle_has_no_id_of_them(world):
+    row = b'[{"id":"a+b","version":"v","updatedAt":"2024-01-01T00:00:00.000Z","deleted":false}]'
+    backend = HTTPBackend(lambda handler, _: handler.answer(200, row if "movies" in handler.path else b"[]"))
+    try:
+        world.configure(f"backend = {backend.url}\nlisten = 127.0.0.1:{world.port}\nsync = manual\n")
+        world.start_proxy()
+        requests.get(world.url + "/tables/movies", headers=ZUMO, timeout=10)
+        world.person.run("sync", expect=None)
+        said = "“a+b”: Its id has the character '+', which no client can name."
+        assert said in findings(world, expect=0)["set aside"]["finding"]
+        assert said in world.person.run("status", expect=None).stdout
+        assert said in world.person.json("status", expect=None)["tables"][0]["warning"]
+        bundle = world.person.run("support").stdout
+        assert "a+b" not in bundle and "“…”: Its id has" in bundle
+    finally:
+        backend.shutdown()

@@ -88,7 +88,7 @@ def test_root_administers_the_folder_of_a_stopped_service(world, private, tmp_pa
     world.start_proxy()
     assert world.person.json("queue")["total"] == 1
     # Beside the running service too.
-    assert "1 server error, checking" in as_root(program, "status", "--data", home, expect=3).stdout
+    assert "1 no clear answer, checking" in as_root(program, "status", "--data", home, expect=3).stdout
     looked = as_root(program, "doctor", "--data", home, "--backend", world.backend_url, expect=None).stdout
     assert "problem" not in looked.replace("0 problems", ""), looked
 

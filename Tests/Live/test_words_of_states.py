@@ -53,7 +53,7 @@ def test_a_state_is_listed_in_the_words_of_the_page_and_asked_for_by_word_and_co
 
 @pytest.mark.parametrize("asked, codes", [
     ("refused,sent", "quarantined,done"), ("Refused, merged into another", "quarantined,collapsed"),
-    ("server error, checking,queued", "unknown,queued"), ("quarantined,queued", "quarantined,queued"),
+    ("no clear answer, checking,queued", "unknown,queued"), ("quarantined,queued", "quarantined,queued"),
 ])
 def test_several_states_are_named_with_commas(proxy, asked, codes):
     words = words_of_the_page()

@@ -129,6 +129,9 @@ final class World: Sendable {
 
     func open() async throws -> [OperationSummary] { try await operations(OperationState.open) }
 
+    /// What the file of the store holds.
+    func contents() throws -> StoreContents { try Store.verify(at: folder + "/store.sqlite") }
+
     // MARK: The backend's side
 
     /// Another client's write at the backend.

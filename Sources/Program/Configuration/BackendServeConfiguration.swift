@@ -131,13 +131,13 @@ extension Settings {
             isList: true)
     ) { BackendTable($0) }
 
-    package static let backendData = Setting<DataFolder>(
-        name: data.name, allowed: data.allowed,
+    package static let backendData = path(
+        data.name, allowed: data.allowed,
         about: SettingText(
             "The folder of the rows that are in no database.", valueName: "folder",
             standard: "understudy-backend in $XDG_DATA_HOME or ~/.local/share",
-            example: "/var/lib/understudy-backend"),
-        read: data.read)
+            example: "/var/lib/understudy-backend")
+    ) { DataFolder(path: $0) }
 
     package static let flavour = Setting<BackendFlavour>(
         name: "flavour",
@@ -190,12 +190,12 @@ extension Settings {
 
 /// What protects a backend: the users' tokens, and the certificate.
 package struct BackendSecurity: Sendable {
-    /// Whose tokens are good; nil for the reference backend, which takes every token.
+    /// Whose tokens are good; nil for a backend that takes every token.
     package let access: (any TokenVerifier)?
     /// What clients are shown; nil for connections in the clear.
     package let certificate: ServerCertificate?
 
-    /// The protection of a site; nothing, for the reference backend.
+    /// The protection of a site; nothing, for a backend that is tried out.
     package init(access: (any TokenVerifier)? = nil, certificate: ServerCertificate? = nil) {
         (self.access, self.certificate) = (access, certificate)
     }
@@ -205,9 +205,9 @@ package struct BackendSecurity: Sendable {
         if address.isLoopback { return }
         if access == nil {
             throw StartProblem(
-                "\(address) is open to other machines, and the reference backend accepts every "
-                    + "token. Say whose tokens are good with --access-file, or listen on a loopback "
-                    + "address.")
+                "\(address) is open to other machines, and without --access-file every token is "
+                    + "accepted. Say with it whose tokens are good, or listen on a loopback address."
+            )
         }
         if certificate == nil, !allowsPlainHTTP {
             throw StartProblem(

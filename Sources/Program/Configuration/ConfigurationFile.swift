@@ -32,6 +32,8 @@ package struct ConfigurationFile: Sendable, Hashable {
         path: String, text: String, for kind: ConfigurationKind
     ) throws(ConfigurationProblems) {
         self.path = path
+        let folder = Settings.absolute(path).split(separator: "/").dropLast()
+            .reduce("") { "\($0)/\($1)" }
         var lines: [Line] = []
         var problems: [ConfigurationProblem] = []
         var isUnderstood = true
@@ -57,8 +59,9 @@ package struct ConfigurationFile: Sendable, Hashable {
                 isUnderstood = false
                 continue
             }
-            let value = parts[1].trimming(Self.isBlank)
-            let line = Line(number: index + 1, name: setting.name, value: String(value))
+            var value = String(parts[1].trimming(Self.isBlank))
+            if setting.about.isPath, !value.isEmpty { value = Settings.absolute(value, in: folder) }
+            let line = Line(number: index + 1, name: setting.name, value: value)
             if !setting.about.isList, let first = lines.first(where: { $0.name == line.name }) {
                 let values = [line, first].map { setting.shown($0.value) }
                 problems.append(

@@ -42,6 +42,8 @@ package struct SettingText: Sendable {
     package let isList: Bool
     /// Whether its value may hold a password, and is not shown.
     package let isSecret: Bool
+    /// Whether its value is a path. A relative one in a file begins at the file's folder.
+    package var isPath = false
 
     package init(
         _ summary: String, valueName: String? = nil, standard: String, example: String,

@@ -7,13 +7,13 @@ import TablesProtocol
 
 /// The settings. Each program adds those of its own.
 package enum Settings {
-    package static let data = Setting<DataFolder>(
-        name: "data", allowed: "the path of a folder",
+    package static let data = path(
+        "data", allowed: "the path of a folder",
         about: SettingText(
             "The folder for everything that is kept.", valueName: "folder",
             standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
             example: "/home/me/.local/share/understudy")
-    ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
+    ) { DataFolder(path: $0) }
 
     package static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3",
@@ -106,13 +106,23 @@ extension Settings {
         }
     }
 
-    /// A setting with a path; a relative one begins at the current folder.
     package static func path(
         _ name: String, allowed: String = "the path of a file", about: SettingText,
         reload: Reloading = .never
     ) -> Setting<String> {
-        Setting<String>(name: name, allowed: allowed, about: about, reload: reload) {
-            $0.isEmpty ? nil : absolute($0)
+        path(name, allowed: allowed, about: about, reload: reload) { $0 }
+    }
+
+    /// A setting with a path. A relative one begins at the current folder, or at that of the file that has it.
+    /// - Parameter make: gets the absolute path.
+    package static func path<Value>(
+        _ name: String, allowed: String, about: SettingText, reload: Reloading = .never,
+        _ make: @escaping @Sendable (String) -> Value
+    ) -> Setting<Value> {
+        var about = about
+        about.isPath = true
+        return Setting(name: name, allowed: allowed, about: about, reload: reload) {
+            $0.isEmpty ? nil : make(absolute($0))
         }
     }
 
@@ -173,9 +183,11 @@ extension Settings {
         return address.isLoopback ? address : nil
     }
 
-    package static func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") { return path }
-        guard let folder = ThisProcess.folder else { return path }
+    /// A path; a relative one begins at a folder, by default at the current one.
+    package static func absolute(
+        _ path: String, in folder: String? = ThisProcess.folder
+    ) -> String {
+        guard !path.hasPrefix("/"), let folder else { return path }
         return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
     }
 }

@@ -6,8 +6,8 @@ import TablesProtocol
 extension OperatorAPI {
     /// `GET /history`: lists the history.
     func history(_ call: OperatorCall) async throws(Problem) -> Response {
-        let filter = try historyFilter(call)
         let tenant = try await tenant(call)
+        let filter = try await historyFilter(call, tenant)
         if let format = try ListFormat(call) {
             return try await exportHistory(call, tenant, filter, format)
         }
@@ -38,11 +38,16 @@ extension OperatorAPI {
             })
     }
 
-    private func historyFilter(_ call: OperatorCall) throws(Problem) -> HistoryFilter {
-        HistoryFilter(
-            text: call.query["q"], kinds: try Self.kinds(call.query["kind"]),
-            actor: try Self.actor(call.query["by"]), table: call.query["table"].nonEmpty,
-            period: try period(call))
+    private func historyFilter(
+        _ call: OperatorCall, _ tenant: Tenant
+    ) async throws(Problem) -> HistoryFilter {
+        var filter = HistoryFilter(
+            text: call.query["q"], actor: try await actor(call.query["by"], tenant),
+            table: call.query["table"].nonEmpty, period: try period(call))
+        if let words = call.query["kind"].nonEmpty { try Self.take(kinds: words, &filter) }
+        filter.item = call.query["item"].nonEmpty
+        filter.entry = call.query["entry"].flatMap { Int64($0) }
+        return filter
     }
 
     /// The period that the words of a query name.
@@ -83,29 +88,35 @@ extension OperatorAPI {
         return zone
     }
 
-    private static func kinds(_ text: String?) throws(Problem) -> Set<HistoryKind>? {
-        guard let text = text.nonEmpty else { return nil }
-        var kinds: Set<HistoryKind> = []
+    private static func take(kinds text: String, _ filter: inout HistoryFilter) throws(Problem) {
+        filter.kinds = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             let name = String(word).trimmed
-            guard let kind = HistoryWords.kind(name) else {
+            if let kind = HistoryWords.kind(name) {
+                filter.kinds?.insert(kind)
+            } else if let effect = WriteEffect(rawValue: name.lowercased()) {
+                filter.effects.insert(effect)
+            } else {
                 throw .invalid(
                     "kind must be what happened, with commas: there is no \"\(name)\""
-                        + NearestName.hint(name, in: HistoryWords.kinds), parameter: "kind")
+                        + NearestName.hint(name, in: HistoryWords.all), parameter: "kind")
             }
-            kinds.insert(kind)
         }
-        return kinds
     }
 
-    private static func actor(_ text: String?) throws(Problem) -> SyncCore.Actor? {
+    private func actor(
+        _ text: String?, _ tenant: Tenant
+    ) async throws(Problem) -> SyncCore.Actor? {
         guard let text = text.nonEmpty else { return nil }
-        guard let actor = HistoryWords.actor(text) else {
-            throw .invalid(
-                "by must be you, understudy, client, or client: and the name of an access.",
-                parameter: "by")
+        if let actor = HistoryWords.actor(text) { return actor }
+        let isClient = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.hasEntry(ofClient: text)
         }
-        return actor
+        guard isClient || capabilities.all.contains(where: { $0.capability.name == text }) else {
+            throw .invalid(
+                "by must be you, understudy, client, or the name of an access.", parameter: "by")
+        }
+        return .namedClient(text)
     }
 
     /// Undoes the latest decision about each of some operations.

@@ -21,6 +21,9 @@ public struct BackendStatus: Sendable, Hashable {
     public var failedRequest: FailedRequest?
     /// Since when its stream of changes is followed; nil while it is not.
     public var changesFollowedSince: Instant?
+
+    /// The beginning of ``reason`` where its certificate is not trusted.
+    static let untrusted = "The backend's certificate is not trusted "
 }
 
 /// The status of one identity's store and engine.

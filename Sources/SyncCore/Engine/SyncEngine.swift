@@ -164,7 +164,8 @@ public actor SyncEngine {
             identity: store.identity, backend: backendStatus, mode: scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
             nextSync: untilSync.map { clock.now().advanced(by: $0) },
-            warnings: warnings + [store.roomWarning].compactMap(\.self),
+            warnings: warnings + [store.roomWarning].compactMap(\.self)
+                + (try await store.triedOften()),
             stalls: stalls)
     }
 

@@ -142,10 +142,16 @@ public struct HistoryFilter: Sendable, Hashable {
     public var text: String?
     /// What happened; nil for everything.
     public var kinds: Set<HistoryKind>?
+    /// What writes did; these are selected beside ``kinds``.
+    public var effects: Set<WriteEffect> = []
     /// Who did it, here or in a store whose history was imported; ``Actor/client`` is every client.
     public var actor: Actor?
     /// The table's name, in any case.
     public var table: String?
+    /// An item's id, or one that it had before the backend assigned one.
+    public var item: String?
+    /// The number of the only entry.
+    public var entry: Int64?
     public var period: Period
 
     /// Selects every entry, unless narrowed.
@@ -164,7 +170,9 @@ public struct HistoryFilter: Sendable, Hashable {
 // The filter in SQL.
 extension HistoryFilter {
     /// Whether entries have to be looked at one by one: no index selects them.
-    var isSearch: Bool { isText || kinds != nil || actor != nil || table != nil }
+    var isSearch: Bool {
+        isText || kinds != nil || actor != nil || table != nil || item != nil || entry != nil
+    }
 
     private var isText: Bool { text?.isEmpty == false }
 
@@ -191,9 +199,20 @@ extension HistoryFilter {
                 [period.from?.milliseconds ?? .min, period.to?.milliseconds ?? .max])
         }
         if let kinds {
+            let sentences = effects.map { "OR history.summary GLOB '\($0.beginning)*'" }.sorted()
             add(
-                "history.kind IN (SELECT value FROM json_each(?))",
-                [JSONList.text(kinds.map(\.rawValue).sorted())])
+                """
+                (history.kind IN (SELECT value FROM json_each(?))
+                  OR history.kind = 'write' AND (0 \(sentences.joined(separator: " "))))
+                """, [JSONList.text(kinds.map(\.rawValue).sorted())])
+        }
+        if let entry { add("history.id = ?", [entry]) }
+        if let item {
+            let aliases = "SELECT alias FROM aliases WHERE id = ?"
+            let present = "SELECT id FROM aliases WHERE alias = ?"
+            add(
+                "history.item_id IN (SELECT ? UNION ALL \(aliases) UNION ALL \(present))",
+                Array(repeating: item, count: 3))
         }
         if let actor { add(Self.condition(on: actor), Self.values(of: actor)) }
         if let table {
@@ -243,8 +262,22 @@ extension HistoryFilter {
     }
 }
 
-/// The words in which the dashboard shows an entry's kind and actor, for a search and a filter.
+/// What a write did to its item, as the sentence of its entry begins.
+public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
+    case inserted, changed, deleted
+    case broughtBack = "brought back"
+
+    var beginning: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+}
+
+/// The words in which the dashboard and the commands show an entry's kind and actor, for a search and a filter.
 public enum HistoryWords {
+    /// The word of an entry: of a write, what it did.
+    public static func word(_ kind: HistoryKind, _ summary: String) -> String {
+        let effect = WriteEffect.allCases.first { summary.hasPrefix($0.beginning) }
+        return kind == .write ? effect?.rawValue ?? word(kind) : word(kind)
+    }
+
     private static func word(_ kind: HistoryKind) -> String {
         switch kind {
         case .write: "written"
@@ -269,6 +302,9 @@ public enum HistoryWords {
     /// Every word that ``kind(_:)`` understands as the dashboard has it.
     public static let kinds = HistoryKind.allCases.map(word)
 
+    /// Every word that a list shows as what happened.
+    public static let all = WriteEffect.allCases.map(\.rawValue) + kinds
+
     /// The actor that a word names: one of the dashboard's or the API's, or `client:` and a client's name; nil for
     /// none.
     public static func actor(_ text: String) -> Actor? {
@@ -292,6 +328,18 @@ public enum HistoryWords {
 
     private static func contains(_ word: String, _ text: String) -> Bool {
         word.lowercased().contains(text.lowercased())
+    }
+}
+
+extension Store {
+    /// Whether a client with an address of its own made an entry, here or in a store whose history was imported.
+    public func hasEntry(ofClient name: String) async throws(StoreError) -> Bool {
+        let actor = Actor.namedClient(name)
+        return try await search {
+            try $0.integer(
+                "SELECT 1 FROM history WHERE actor IN (?, ?) LIMIT 1",
+                [actor.rawValue, Actor.elsewhere(actor).rawValue]) != nil
+        }
     }
 }
 

@@ -130,7 +130,7 @@ public struct HistoryEntry: Sendable, Hashable {
     public var itemID: String?
     /// The operation; nil if none was concerned.
     public var operationID: OperationID?
-    /// A short text of the item for a person, while the operation is stored.
+    /// A short text of the item for a person: the operation's while that is stored, else of its columns.
     public var title: String?
     /// The item's columns before; nil if it did not exist or was deleted, and in an entry without columns.
     public var before: JSONText?
@@ -188,7 +188,8 @@ extension HistoryEntry {
         guard let kind = entry.kind, let actor = Actor(rawValue: row[11]) else { return nil }
         self.init(
             id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
-            table: row[12], itemID: entry.itemID, operationID: entry.operationID, title: row[13],
+            table: row[12], itemID: entry.itemID, operationID: entry.operationID,
+            title: row[13] ?? (entry.after ?? entry.before).flatMap(ItemTitle.of),
             before: entry.before?.json, after: entry.after?.json,
             summary: entry.summary,
             undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)

@@ -74,7 +74,8 @@ struct TableStatuses: InTransaction {
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents, preservesHistory: table.preservesHistory, pause: table.pause,
-            warning: warning(table, pushWait, setAside: setAside), pullError: table.pullError,
+            warning: warning(table, pushWait, try setAsideRows.sentence(on: table.id)),
+            pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: pushWait,
             pullWait: try transaction.tableWaits.wait(.pull, of: table.name), setAside: setAside,
             indexes: try TableIndexes(transaction).statuses(of: table.id))
@@ -85,20 +86,14 @@ struct TableStatuses: InTransaction {
         + "moment between is not protected."
 
     private func warning(
-        _ table: TableRecord, _ pushWait: TableWait?, setAside: Int
+        _ table: TableRecord, _ pushWait: TableWait?, _ setAside: String?
     ) -> String? {
         var sentences = [table.pause.sentence, pushWait.map { "Its changes wait: \($0.reason)" }]
             .compactMap(\.self)
         if let error = table.pullError { sentences.append("Its pulls fail: \(error)") }
-        if setAside > 0 {
-            let rows =
-                setAside == 1
-                ? "1 row of the backend is not here, since it"
-                : "\(setAside) rows of the backend are not here, since they"
-            sentences.append("\(rows) cannot be taken.")
-        }
-        if table.lacksVersions { sentences.append(Self.noVersions) }
-        sentences += [table.warning].compactMap(\.self)
+        sentences += [
+            setAside, table.lacksVersions ? Self.noVersions : nil, table.warning,
+        ].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 }

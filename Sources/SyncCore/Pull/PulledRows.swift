@@ -88,6 +88,7 @@ struct PulledRows: InTransaction {
         }
         take(server, &row)
         try items.restamp(&row, from: before)
+        try replacedWrites.record(row, replacing: before)
         return row.deleted && !before.deleted ? .deleted : .updated
     }
 
@@ -206,6 +207,25 @@ struct SetAsideRows {
                 "SELECT count(*) FROM set_aside_rows WHERE table_id = ?", [tableID]) ?? 0)
     }
 
+    /// What is said of the rows of a table that are set aside, with the first of them; nil if there are none.
+    func sentence(on tableID: Int64) throws -> String? {
+        let count = try count(of: tableID)
+        guard count > 0 else { return nil }
+        let named: [String] = try transaction.all(
+            "SELECT id, reason FROM set_aside_rows WHERE table_id = ? ORDER BY name LIMIT ?",
+            [tableID, StoreLimits.namedInSentence]
+        ) { row in
+            let id = (row[0] as String?).map { "“\($0.prefix(StoreLimits.titleCharacters))”" }
+            return "\(id ?? "One without an id"): \(row[1] as String)"
+        }
+        let rows =
+            count == 1
+            ? "1 row of the backend is not here, since it cannot be taken."
+            : "\(count) rows of the backend are not here, since they cannot be taken."
+        let rest = count > named.count ? ["And \(count - named.count) more."] : []
+        return ([rows] + named + rest).joined(separator: " ")
+    }
+
     /// Removes a row that is no longer set aside: it was applied, or the backend no longer has it.
     func release(_ id: String, of table: TableRecord) throws {
         try transaction.run(
@@ -298,7 +318,12 @@ struct UnseenItems: InTransaction {
     ) throws -> Int {
         var removed = 0
         for id in try list(seen, in: table, asOf: change) where only?.contains(id) ?? true {
-            if try items.remove(id, from: table, leavingTombstone: true) { removed += 1 }
+            // A row may also have left a part because of what was written here.
+            let before = table.part == nil ? try items.row(table, exactly: id) : nil
+            guard try items.remove(id, from: table, leavingTombstone: true) else { continue }
+            removed += 1
+            guard let before, let row = try items.row(table, exactly: id) else { continue }
+            try replacedWrites.record(row, replacing: before)
         }
         return removed
     }

@@ -50,7 +50,8 @@ enum Verdict {
             let cause: Postponement.Cause = error.cause == .cancelled ? .cancelled : .link
             return .postponed(
                 Postponement(
-                    cause: cause, maybeApplied: error.reach == .maybeSent, reason: error.message))
+                    cause: cause, maybeApplied: error.reach == .maybeSent,
+                    reason: error.aboutBackend))
         case .unauthorized: return .signIn(maybeApplied: false)
         case .missing(let status, _), .conflict(let status, _, _):
             return .quarantine(reason: "The backend answered \(status) to a list.")

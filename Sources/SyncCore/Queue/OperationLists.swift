@@ -156,6 +156,26 @@ struct OperationLists: InTransaction {
         }
     }
 
+    /// A sentence for each of the open operations with the most requests, of those that had more than
+    /// ``SyncLimits/attemptsBeforeRefusal``, and one on how many more there are.
+    func triedOften() throws -> [String] {
+        var count = 0
+        let sentences: [String] = try transaction.all(
+            """
+            SELECT kind, name, item_id, attempts, op_id, reason, count(*) OVER ()
+            FROM operations JOIN tables ON tables.id = table_id
+            WHERE attempts > \(SyncLimits.attemptsBeforeRefusal) AND closed_at IS NULL
+            ORDER BY attempts DESC, seq LIMIT \(StoreLimits.namedInSentence)
+            """
+        ) { row in
+            count = row[6]
+            return "The \(row[0] as String) of \(row[1] as String) “\(row[2] as String)” was tried "
+                + "\(row[3] as Int) times (operation \(row[4] as String)). \((row[5] as String?) ?? "")"
+        }
+        let rest = count - sentences.count
+        return sentences + (rest > 0 ? ["And \(rest) more were tried so often."] : [])
+    }
+
     func detail(_ operation: TableOperation) throws -> OperationDetail {
         let row = try row(of: operation)
         let server = operation.state.isOpen ? row?.shadow : row?.visible

@@ -133,7 +133,8 @@ struct Prover: Sendable {
     /// The failure that an answer other than a list shows.
     static func failure(_ answer: RemoteAnswer, _ table: TableName) -> Failure {
         switch answer {
-        case .unreachable(let error): return Failure(state: .offline, reason: error.message)
+        case .unreachable(let error):
+            return Failure(state: .offline, reason: error.aboutBackend)
         case .unauthorized:
             return Failure(state: .signedOut, reason: "The backend asks to sign in.")
         case .unavailable(let status, let wait):
@@ -177,6 +178,16 @@ struct Prover: Sendable {
                 state: .notTables, reason: "Table \(table) answers without a list.",
                 isAboutTable: true)
         }
+    }
+}
+
+extension TransportError {
+    /// Why the backend did not answer, and what to do where its certificate is not trusted.
+    var aboutBackend: String {
+        guard cause == .untrusted else { return message }
+        return BackendStatus.untrusted
+            + "(\(message)). If an authority of your own has signed it, name "
+            + "that authority's file with --backend-ca."
     }
 }
 
@@ -233,6 +244,12 @@ public struct BackendExamination: Sendable {
         /// By how many whole seconds this machine's clock is ahead of the backend's; nil if the backend
         /// sent no `Date`.
         public var clockAheadSeconds: Int64?
+
+        /// A state that is known, with its reason.
+        public init(state: BackendState, reason: String) {
+            (self.state, self.reason) = (state, reason)
+            isTLSFailure = reason.hasPrefix(BackendStatus.untrusted)
+        }
     }
 
     public init(
@@ -282,7 +299,9 @@ public struct BackendExamination: Sendable {
                 }
                 return response
             } catch {
-                if error.cause == .tls { seen.withLock { $0.isTLSFailure = true } }
+                if [.tls, .untrusted].contains(error.cause) {
+                    seen.withLock { $0.isTLSFailure = true }
+                }
                 throw error
             }
         }

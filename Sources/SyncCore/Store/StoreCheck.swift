@@ -16,6 +16,10 @@ public struct StoreContents: Sendable, Hashable {
     public var ledger: Ledger
     /// Bytes of the file that hold something.
     public var usedBytes: Int
+    /// A sentence for each table with rows that are set aside, which names the first of them.
+    public var setAside: [String]
+    /// See ``OperationLists/triedOften()``.
+    public var triedOften: [String]
     /// What is wrong, in sentences; empty when all is well.
     public var faults: [String]
 }
@@ -52,6 +56,14 @@ struct StoreCheck: InTransaction {
         return (pages[0] - pages[1]) * pages[2]
     }
 
+    private func setAside() throws -> [String] {
+        try transaction.all("SELECT id, name FROM tables ORDER BY name_key") {
+            (id: $0[0] as Int64, name: $0[1] as String)
+        }.compactMap { table in
+            try setAsideRows.sentence(on: table.id).map { "\(table.name): \($0)" }
+        }
+    }
+
     func contents(version: Int) throws -> StoreContents {
         StoreContents(
             version: version, backend: try binding.boundAddress(),
@@ -60,7 +72,10 @@ struct StoreCheck: InTransaction {
             items: Int(
                 try transaction.integer("SELECT coalesce(sum(live_items), 0) FROM table_counters")
                     ?? 0),
-            ledger: try ledger.read(), usedBytes: try usedBytes(), faults: try faults())
+            ledger: try ledger.read(), usedBytes: try usedBytes(),
+            setAside: try setAside(),
+            triedOften: try OperationLists(transaction: transaction).triedOften(),
+            faults: try faults())
     }
 }
 
@@ -88,6 +103,11 @@ extension Store {
         guard case .failure(.overBudget) = result else { return }
         let canForget = try await read { try Purging(transaction: $0).canForget() }
         if !canForget { throw StoreError(StorageError.overBudget) }
+    }
+
+    /// See ``OperationLists/triedOften()``.
+    func triedOften() async throws(StoreError) -> [String] {
+        try await read { try OperationLists(transaction: $0).triedOften() }
     }
 
     /// A warning that the budget refuses writes; nil while it does not.

@@ -4,6 +4,10 @@ import Storage
 public enum StoreLimits {
     /// Seconds for which a decision may be held back before it is sent.
     public static let holdSecondsMax = 60
+    /// Rows or operations that a sentence about several names.
+    static let namedInSentence = 3
+    /// Entries of an item's history, the latest first, in which a value's writer is looked for.
+    static let entriesOfItem = 50
     /// Steps of SQLite's machine that a read may take on a server's thread.
     public static let readBudgetSteps = 200_000
     /// Steps that a read may take where it may take its time.

@@ -89,6 +89,7 @@ extension InTransaction {
     var writing: LocalWriting { LocalWriting(transaction: transaction) }
     var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
     var folding: Folding { Folding(transaction: transaction) }
+    var replacedWrites: ReplacedWrites { ReplacedWrites(transaction: transaction) }
     var entryUndo: EntryUndo { EntryUndo(transaction: transaction) }
     var assignedIDs: AssignedIDs { AssignedIDs(transaction: transaction) }
     var actions: OperationActions { OperationActions(transaction: transaction) }

@@ -168,8 +168,7 @@ struct Run: AsyncParsableCommand {
             log.logger.notice(
                 "backend serves", metadata: ["url": "\(url)", "version": "\(Version.text)"])
         } else {
-            ThisProcess.say(
-                "The \(backend.verifiesTokens ? "backend" : "reference backend") listens at \(url)")
+            ThisProcess.say("The backend listens at \(url)")
         }
     }
 }

@@ -7,7 +7,15 @@ import TablesProtocol
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What happened, newest first; undo entries.",
+        subcommands: [HistoryList.self, HistoryShow.self], defaultSubcommand: HistoryList.self)
+}
+
+struct HistoryList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List what happened, newest first, or undo it.",
         discussion: """
+            A line has the number of the entry, its time, who did it, what happened, the item, and the \
+            values where one field was changed; --by and --kind take these words. \
             An undo says what it does: what was not sent yet opens or comes back as it was; what was \
             sent is set back by a new change. --dry-run says it first and undoes nothing. \
             JSON: {items: [entry], next, total, from, to}; with --undo {effect, sentence, dryRun, operation}; \
@@ -74,6 +82,29 @@ struct History: AsyncParsableCommand {
     }
 }
 
+struct HistoryShow: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "One entry with every field that it changed.",
+        discussion: "JSON: as one entry of the list.")
+
+    @Argument(help: "Its number.")
+    var number: Int64
+    @OptionGroup var options: ClientOptions
+
+    func ask(_ client: OperatorClient) async throws -> Answers.HistoryEntry {
+        let page: Answers.HistoryPage = try await client.get(
+            "/history", [("entry", String(number))])
+        guard let entry = page.items.first else {
+            throw StartProblem(
+                "There is no entry \(number) in the history: `understudy history` lists them.",
+                .error)
+        }
+        return entry
+    }
+
+    func lines(_ entry: Answers.HistoryEntry) -> [String] { TerminalText.whole(entry) }
+}
+
 /// The options that select entries of the history.
 struct HistorySelection: ParsableArguments {
     @Option(help: "When it happened, such as yesterday, \"last Tuesday\" or \"20 Nov to 24 Nov\".")
@@ -87,19 +118,22 @@ struct HistorySelection: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only what happened so, kinds with commas: \(HistoryWords.kinds.joined(separator: ", ")).",
+            "Only what happened so, kinds with commas: \(HistoryWords.all.joined(separator: ", ")).",
             valueName: "kinds"),
-        completion: .list(HistoryWords.kinds.filter { !$0.contains(" ") }))
+        completion: .list(HistoryWords.all.filter { !$0.contains(" ") }))
     var kind: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only what these did: you, understudy, client, or client:NAME of one access.",
+            "Only what these did: person (you), engine (understudy), client, or the name of an access.",
             valueName: "who"))
     var by: String?
 
     @Option(help: "Only of this table.", completion: .tables)
     var table: String?
+
+    @Option(help: ArgumentHelp("Only of the item with this id.", valueName: "id"))
+    var item: String?
 
     @Option(help: "Only those that show this text.")
     var text: String?
@@ -107,7 +141,7 @@ struct HistorySelection: ParsableArguments {
     private var given: [(String, String?)] {
         [
             ("when", when), ("from", from), ("to", to), ("kind", kind), ("by", by),
-            ("table", table), ("q", text),
+            ("table", table), ("item", item), ("q", text),
         ]
     }
 
@@ -119,5 +153,75 @@ struct HistorySelection: ParsableArguments {
     var query: [(String, String?)] {
         let hasWords = when != nil || from != nil || to != nil
         return given + [("zone", hasWords ? TimeZoneRules.localName : nil)]
+    }
+}
+
+extension TerminalText {
+    /// A page of the history, after the time that the words of a person were taken for.
+    static func history(_ page: Answers.HistoryPage, isFiltered: Bool) -> [String] {
+        let ends = [page.from.map { "from \($0.text)" }, page.to.map { "to \($0.text)" }]
+        let period = ends.compactMap(\.self).joined(separator: " ")
+        let nothing = isFiltered ? "Nothing matches." : "Nothing happened yet."
+        return (period.isEmpty ? [] : ["What happened \(period):"])
+            + list(
+                Answers.Page(items: page.items, next: page.next, total: page.total),
+                nothing: nothing
+            ) { [entry($0)] }
+    }
+
+    /// An entry in one line, with the values of the field that it changed, if it is one.
+    static func entry(_ entry: Answers.HistoryEntry) -> String {
+        let changes = changes(of: entry, characters: Limits.shownValueCharacters)
+        let values = changes.count == 1 ? changes : []
+        let sentence = entry.kind == .write && !values.isEmpty ? [] : [entry.summary]
+        return ([head(entry)] + sentence + values).joined(separator: "  ")
+            + (entry.imported ? "  (imported)" : "")
+    }
+
+    /// An entry with all that is known of it.
+    static func whole(_ entry: Answers.HistoryEntry) -> [String] {
+        var lines = [head(entry), "  \(entry.summary)"]
+        lines += changes(of: entry).map { "  \($0)" }
+        if let id = entry.operationId { lines.append("  operation \(id)") }
+        if entry.imported { lines.append("  imported from another store") }
+        if let undoing = entry.undoneBy {
+            lines.append("  undone by entry \(undoing)")
+        } else if entry.undoable {
+            lines.append("  to undo it: understudy history --undo \(entry.id)")
+        }
+        return lines
+    }
+
+    /// The number, the time, who did it, what happened, and the item.
+    private static func head(_ entry: Answers.HistoryEntry) -> String {
+        let item = [entry.table, entry.itemId].compactMap(\.self).joined(separator: "/")
+        let parts = [
+            String(entry.id), entry.at.text, entry.client ?? entry.actor.rawValue,
+            HistoryWords.word(entry.kind, entry.summary), item,
+            entry.title.map { shortened($0, Limits.shownValueCharacters) } ?? "",
+        ]
+        return parts.filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    /// Each field that is another one after the entry, such as `text: "a" → "b"`.
+    private static func changes(
+        of entry: Answers.HistoryEntry, characters: Int? = nil
+    ) -> [String] {
+        let (before, after) = (entry.before?.json, entry.after?.json)
+        let names = [before, after].flatMap { row -> [String] in
+            if case .object(let members) = row { members.map(\.name) } else { [] }
+        }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted && before?[$0] != after?[$0] }.map { name in
+            let values = [before, after].map { row in
+                row?[name].map { shortened($0.text, characters) } ?? "—"
+            }
+            return "\(name): \(values.joined(separator: " → "))"
+        }
+    }
+
+    private static func shortened(_ text: String, _ characters: Int?) -> String {
+        guard let characters, text.count > characters else { return text }
+        return text.prefix(characters - 1) + "…"
     }
 }

@@ -146,7 +146,7 @@ extension OperationState {
         case .queued: "queued"
         case .sending: "sending"
         case .waiting: "waiting"
-        case .unknown: "server error, checking"
+        case .unknown: "no clear answer, checking"
         case .conflict: "conflict"
         case .quarantined: "refused"
         case .done: "sent"

@@ -132,12 +132,26 @@ struct Redaction: Sendable {
             .object(
                 members.map { member in
                     let value =
-                        member.name == "failedRequest"
-                        ? Self.withoutRow(member.value) : member.value
+                        switch member.name {
+                        case "failedRequest": Self.withoutRow(member.value)
+                        case "finding", "warning", "warnings": Self.withoutNames(member.value)
+                        default: member.value
+                        }
                     return .init(replacing(member.name), replacing(value))
                 })
         case .null, .bool, .number: value
         }
+    }
+
+    /// Sentences without the ids in them, which stand in “quotes”.
+    private static func withoutNames(_ value: JSONValue) -> JSONValue {
+        if case .array(let values) = value { return .array(values.map(withoutNames)) }
+        guard let parts = value.string?.split(separator: "“", omittingEmptySubsequences: false)
+        else { return value }
+        let rest = parts.dropFirst().map { part in
+            "…" + (part.lastIndex(of: "”").map { String(part[$0...]) } ?? "")
+        }
+        return .string(([String(parts[0])] + rest).joined(separator: "“"))
     }
 
     /// A request that failed, without the id and the query of its path.

@@ -236,23 +236,6 @@ extension TerminalText {
         return lines
     }
 
-    static func entry(_ entry: Answers.HistoryEntry) -> String {
-        "\(entry.id)  \(entry.at.text)  \(entry.client ?? entry.actor.rawValue)  \(entry.summary)"
-            + (entry.imported ? "  (imported)" : "")
-    }
-
-    /// A page of the history, after the time that the words of a person were taken for.
-    static func history(_ page: Answers.HistoryPage, isFiltered: Bool) -> [String] {
-        let ends = [page.from.map { "from \($0.text)" }, page.to.map { "to \($0.text)" }]
-        let period = ends.compactMap(\.self).joined(separator: " ")
-        let nothing = isFiltered ? "Nothing matches." : "Nothing happened yet."
-        return (period.isEmpty ? [] : ["What happened \(period):"])
-            + list(
-                Answers.Page(items: page.items, next: page.next, total: page.total),
-                nothing: nothing
-            ) { [entry($0)] }
-    }
-
     static func imported(_ result: Answers.ImportResult) -> [String] {
         [
             "\(result.written) changes made, \(result.present) there already, "

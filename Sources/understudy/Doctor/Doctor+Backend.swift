@@ -16,11 +16,23 @@ extension Doctor {
                     "Say it with --backend, UNDERSTUDY_BACKEND or in the configuration file.")
             ]
         }
+        // What the Understudy that runs has found counts: it has the users' tokens and its own settings.
+        let known = running?.backend.flatMap { status in
+            status.isAsked && status.url == address.description
+                ? BackendExamination.Findings(state: status.state, reason: status.reason) : nil
+        }
+        let seen = seenTables(stores)
+        if let known, known.state != .online { return [reach(known, address, seen)] }
+        let answers = known.map { _ in
+            [Finding.ok(check, "\(address) answers the Understudy that runs.")]
+        }
         let transport: CurlTransport
         do {
             transport = try makeTransport(to: address)
         } catch {
-            return [.problem("way to the backend", error.sentence, "Change that setting.")]
+            return answers ?? [
+                .problem("way to the backend", error.sentence, "Change that setting.")
+            ]
         }
         // The generation is not given, so that the backend shows its own.
         let key = value(Settings.applicationKeyFile).flatMap {
@@ -29,16 +41,16 @@ extension Doctor {
         let examination = BackendExamination(
             BackendConfiguration(address: address, applicationKey: key), transport: transport,
             clock: SystemClock())
-        let seen = seenTables(stores)
         let parts = list(Settings.table).compactMap { table in table.part.map { (table.name, $0) } }
         let found = await examination.findings(
             seen.isEmpty ? [TableName("todoitem")].compactMap { $0 } : seen,
             parts: Dictionary(parts, uniquingKeysWith: { $1 }))
+        await transport.stop()
+        if let answers, found.state != .online { return answers }
         var findings = [reach(found, address, seen)]
         if let others = otherTables(found, seen: seen) { findings.append(others) }
         if let skew = clock(found) { findings.append(skew) }
         if let wrong = generation(found) { findings.append(wrong) }
-        await transport.stop()
         if found.state == .online { findings += rows(found) }
         for (table, reason) in found.refusedParts.sorted(by: { $0.key.key < $1.key.key }) {
             findings.append(
@@ -94,7 +106,7 @@ extension Doctor {
         case .offline where found.isTLSFailure:
             return .problem(
                 check, "\(address) cannot be trusted: \(found.reason)",
-                "Check its certificate, this machine's clock and its list of authorities "
+                "Otherwise check its certificate, this machine's clock and its list of authorities "
                     + "(package ca-certificates).")
         case .offline:
             return .warning(

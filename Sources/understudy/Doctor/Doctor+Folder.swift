@@ -48,7 +48,9 @@ extension Doctor {
     func storeFindings(_ stores: [StoreInspection]) -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
-        let general = [sqliteFinding()] + budgetFindings(stores) + waitingFindings(stores)
+        let general =
+            [sqliteFinding()] + budgetFindings(stores) + waitingFindings(stores)
+            + attentionFindings(stores)
         return general
             + stores.map { store in
                 switch store.result {
@@ -92,6 +94,30 @@ extension Doctor {
                 "Rows that the backend has too are dropped for new ones; when there are none, writes get "
                     + "507. Sync or discard what waits, or raise disk-budget.")
         }
+    }
+
+    /// The findings on rows that are set aside, and on operations that were tried often.
+    private func attentionFindings(_ stores: [StoreInspection]) -> [Finding] {
+        stores.flatMap { store -> [Finding] in
+            let (options, contents) = (option(for: store.identity), store.contents)
+            let rows = (contents?.setAside ?? []).map { sentence in
+                Finding.warning(
+                    "set aside", "\(store.identity): \(sentence)",
+                    "Correct them at the backend: each pull asks for them again. See them with: "
+                        + "understudy tables set-aside TABLE\(options)")
+            }
+            let operations = (contents?.triedOften ?? []).map { sentence in
+                Finding.warning(
+                    "tries", "\(store.identity): \(sentence)",
+                    "See its requests with: understudy queue show ID\(options)")
+            }
+            return rows + operations
+        }
+    }
+
+    /// The option of commands about a store.
+    func option(for identity: String) -> String {
+        identity == Identity.anonymousKey ? "" : " --identity \(identity)"
     }
 
     /// The findings on stores that were bound to another backend, with changes whose users have not signed in
@@ -160,6 +186,10 @@ struct RunningState: Sendable, Hashable {
     /// The tables that its clients have read and that no sync has pulled.
     var wanted: [TableName] = []
     var settings: [String: [String]] = [:]
+    /// What it has found of its backend.
+    var backend: Answers.BackendStatus?
+    /// A sentence for each table that the backend fails for.
+    var failures: [String] = []
     /// The identity whose queue ``held`` is about; nil for `anonymous`.
     var identity: String?
     /// What keeps queued operations from being sent; nil if there are none, or nothing does.
@@ -183,6 +213,11 @@ struct RunningState: Sendable, Hashable {
         var state = RunningState()
         state.identity = identity
         let status: Answers.Status? = try? await client.get("/status")
+        state.backend = status?.backend
+        state.failures = (status?.tables ?? []).compactMap { table in
+            guard table.pullError != nil || table.pushWait != nil else { return nil }
+            return table.warning.map { "\(table.name): \($0)" }
+        }
         state.wanted = (status?.wantedTables ?? []).compactMap { TableName($0) }
         let process: Answers.ProcessReport? = try? await client.forAll.get("/process")
         for setting in process?.settings ?? [] { state.settings[setting.name] = setting.values }

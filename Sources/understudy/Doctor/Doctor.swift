@@ -222,14 +222,15 @@ extension Doctor {
             if queue.conflict > 0 { parts.append("\(queue.conflict) in conflict") }
             if queue.quarantined > 0 { parts.append("\(queue.quarantined) quarantined") }
             guard !parts.isEmpty else { return nil }
-            let identity =
-                store.identity == Identity.anonymousKey ? "" : " --identity \(store.identity)"
             return .warning(
                 "queue",
                 "\(store.identity) has operations that wait: \(parts.joined(separator: ", ")).",
-                "See why with: understudy queue groups\(identity)")
+                "See why with: understudy queue groups\(option(for: store.identity))")
         }
         guard let running else { return findings }
+        findings += running.failures.map {
+            .warning("tables", $0, "Correct that at the backend; it is tried again by itself.")
+        }
         if let held = running.held {
             let identity = running.identity.map { " --identity \($0)" } ?? ""
             findings.append(

@@ -79,7 +79,15 @@ import Testing
             Self.page(request, "[\(unusable.joined(separator: ","))]")
         }
         _ = await world.engine.pull(world.todo)
-        #expect(try await world.store.tables().first?.setAside == 3)
+        let table = try await world.store.tables().first
+        #expect(table?.setAside == 3)
+        let reason = "It cannot be read. "
+        #expect(
+            table?.warning?.hasPrefix(
+                "3 rows of the backend are not here, since they cannot be taken. “a”: \(reason)")
+                == true, "\(table?.warning ?? "")")
+        let contents = try world.contents()
+        #expect(contents.setAside == [table?.warning.map { "todoitem: \($0)" }])
         let mended = Self.row(#""id":"a","x":3"#)
         world.transport.decide { request, _ in
             let path = request.head.path?.replacingOccurrences(of: "%27", with: "'") ?? ""

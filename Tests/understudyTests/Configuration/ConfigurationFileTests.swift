@@ -113,6 +113,33 @@ struct ConfigurationFileTests {
         #expect(file.lines.map(\.name) == ["sync"])
     }
 
+    @Test
+    func
+        `a relative path of a file begins at the file's folder, and that of a flag at the working folder`()
+        throws
+    {
+        let paths = ServeSetting.all.filter(\.about.isPath).map(\.name)
+        #expect(
+            paths == [
+                "application-key-file", "backend-ca", "backend-cert", "backend-key", "socket",
+                "data",
+            ])
+        for name in paths {
+            let file = try ConfigurationFile(path: "/etc/u/u.conf", text: "\(name) = keys/a b\n")
+            #expect(file.lines.map(\.value) == ["/etc/u/keys/a b"], "\(name)")
+            let whole = try ConfigurationFile(path: "/etc/u/u.conf", text: "\(name) = /x\n")
+            #expect(whole.lines.map(\.value) == ["/x"], "\(name)")
+        }
+        let flag = Sources(flags: ["backend-ca": ["ca.pem"]], environment: { _ in nil })
+        #expect(
+            try flag.value(Settings.backendCA) == Settings.absolute("ca.pem")
+                && Settings.absolute("ca.pem").hasSuffix("/ca.pem"))
+        // The others refuse a relative path.
+        for name in ["backup-folder", "notify-command"] {
+            #expect(ServeSetting.named(name)?.accepts("x/y") == false)
+        }
+    }
+
     @Test func `every boolean is yes, no, true or false in every source`() throws {
         for setting in ServeSetting.all where setting.allowed == BooleanText.allowed {
             for text in ["yes", "no", "true", "false"] { #expect(setting.accepts(text)) }

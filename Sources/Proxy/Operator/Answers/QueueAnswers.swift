@@ -228,7 +228,7 @@ extension Answers {
         package let table: String?
         package let itemId: String?
         package let operationId: String?
-        /// A short text of the item, as long as the operation is kept.
+        /// A short text of the item.
         package let title: String?
         package let before: Item?
         package let after: Item?
