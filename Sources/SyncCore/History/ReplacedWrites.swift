@@ -24,7 +24,7 @@ struct ReplacedWrites: InTransaction {
         let writes = try writes(to: before)
         let replaced = Self.lastWrittenHere(Set(changed), in: before.columns, writes)
         let isUndeleted =
-            before.deleted && writes.first.map { $0.isLocal && $0.after == nil } ?? false
+            before.deleted && writes.first.map { $0.kind != .pulled && $0.after == nil } ?? false
         guard isUndeleted || !replaced.isEmpty else { return }
         let what =
             before.deleted
@@ -37,18 +37,12 @@ struct ReplacedWrites: InTransaction {
             after: row.visible, summary: "Another writer \(what).")
     }
 
-    /// A write to an item, here or by another writer who replaced one.
-    struct Write {
-        let isLocal: Bool
-        let before: Columns?
-        let after: Columns?
-    }
-
-    /// The latest writes to an item, also under the id that it had before the backend assigned one.
-    private func writes(to row: ItemRow) throws -> [Write] {
+    /// The latest writes to an item, here or by another writer who replaced one, also under the id that it had
+    /// before the backend assigned one.
+    private func writes(to row: ItemRow) throws -> [HistoryRow] {
         try transaction.all(
             """
-            SELECT kind, before, after FROM history
+            SELECT \(HistoryRow.columns) FROM history
             WHERE table_id = ?1 AND item_id IN (
                 SELECT ?2 UNION ALL SELECT alias FROM aliases WHERE table_id = ?1 AND id = ?2)
               AND (kind = 'pulled' OR kind IN ('write', 'edited', 'undone', 'resolved')
@@ -57,19 +51,13 @@ struct ReplacedWrites: InTransaction {
               AND (kind <> 'resolved' OR NOT EXISTS (SELECT 1 FROM operations
                 WHERE operations.op_id = history.op_id AND state = 'discarded'))
             ORDER BY id DESC LIMIT ?3
-            """, [row.tableID, row.id.text, StoreLimits.entriesOfItem]
-        ) {
-            Write(
-                isLocal: $0[0] as String != HistoryKind.pulled.rawValue,
-                before: ($0[1] as String?).map { Columns(stored: $0) },
-                after: ($0[2] as String?).map { Columns(stored: $0) })
-        }
+            """, [row.tableID, row.id.text, StoreLimits.entriesOfItem], HistoryRow.init)
     }
 
     /// The columns whose present value is what a write of this store left, and no later write changed.
     /// - Parameter writes: the latest first.
     static func lastWrittenHere(
-        _ names: Set<String>, in present: Columns, _ writes: [Write]
+        _ names: Set<String>, in present: Columns, _ writes: [HistoryRow]
     ) -> Set<String> {
         var (open, found) = (names, Set<String>())
         let values = ColumnValues(present)
@@ -77,7 +65,7 @@ struct ReplacedWrites: InTransaction {
             let after = write.after ?? Columns()
             let changed = open.intersection(after.changedNames(from: write.before ?? Columns()))
             open.subtract(changed)
-            guard write.isLocal, write.after != nil else { continue }
+            guard write.kind != .pulled, write.after != nil else { continue }
             let left = ColumnValues(after)
             found.formUnion(
                 changed.filter { (left[$0] ?? .null).isSame(as: values[$0] ?? .null) })
