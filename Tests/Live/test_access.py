@@ -44,6 +44,7 @@ def test_an_unmodified_client_works_at_its_own_address_and_history_names_it(worl
     number, _, by, kind, name, title, values = line.split("  ")
     assert (by, kind, name, title) == ("phone", "changed", f"todoitem/{item['id']}", "from the phone, edited")
     assert values == 'text: "from the phone" → "from the phone, edited"'
+    assert proxy.command("history", "--kind", "changed", "--by", by, "--item", name).stdout == shown
     assert values in proxy.command("history", "show", number).stdout
     assert proxy.command("history", "--by", "nobody").returncode == 2
     (address,) = proxy.operator("GET", "/access")["items"]

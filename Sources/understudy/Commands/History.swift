@@ -132,16 +132,19 @@ struct HistorySelection: ParsableArguments {
     @Option(help: "Only of this table.", completion: .tables)
     var table: String?
 
-    @Option(help: ArgumentHelp("Only of the item with this id.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only of the item with this id, or table/id.", valueName: "id"))
     var item: String?
 
     @Option(help: "Only those that show this text.")
     var text: String?
 
     private var given: [(String, String?)] {
-        [
+        // No id has a slash.
+        let parts = item?.split(separator: "/", maxSplits: 1) ?? []
+        return [
             ("when", when), ("from", from), ("to", to), ("kind", kind), ("by", by),
-            ("table", table), ("item", item), ("q", text),
+            ("table", parts.count > 1 ? String(parts[0]) : table),
+            ("item", parts.last.map { String($0) } ?? item), ("q", text),
         ]
     }
 

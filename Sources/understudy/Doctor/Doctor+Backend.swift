@@ -16,16 +16,18 @@ extension Doctor {
                     "Say it with --backend, UNDERSTUDY_BACKEND or in the configuration file.")
             ]
         }
-        // What the Understudy that runs has found counts: it has the users' tokens and its own settings.
+        // What the Understudy that runs has found counts: it has the users' tokens and its own settings. That it
+        // has found no table says nothing while no client has asked for one.
         let known = running?.backend.flatMap { status in
             status.isAsked && status.url == address.description
                 ? BackendExamination.Findings(state: status.state, reason: status.reason) : nil
         }
         let seen = seenTables(stores)
-        if let known, known.state != .online { return [reach(known, address, seen)] }
-        let answers = known.map { _ in
-            [Finding.ok(check, "\(address) answers the Understudy that runs.")]
-        }
+        let isOpen = known?.state == .notTables && seen.isEmpty
+        if let known, known.state != .online, !isOpen { return [reach(known, address, seen)] }
+        let answers =
+            known == nil || isOpen
+            ? nil : [Finding.ok(check, "\(address) answers the Understudy that runs.")]
         let transport: CurlTransport
         do {
             transport = try makeTransport(to: address)
