@@ -24,6 +24,7 @@ package struct Backup: Sendable {
     @available(*, noasync)
     package static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry]
     {
+        try folder.refuseCutRestore()
         guard folder.hasStore else {
             throw StartProblem("There is nothing to back up at \(folder.path).", .error)
         }
@@ -127,7 +128,7 @@ package struct Backup: Sendable {
     }
 
     /// Copies the stores into a data folder whose lock is held. Stores that are there are moved to another
-    /// folder. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
+    /// folder. A crash leaves a ``CutRestore``. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
     /// another user. Users whose tokens the data folder does not know sign in again.
     ///
     /// The backup's file `policies` is put in place, so that the next start takes back what its configuration
@@ -136,9 +137,10 @@ package struct Backup: Sendable {
     package func restore(
         _ entries: [Entry], to folder: DataFolder
     ) throws(StartProblem) -> String? {
-        let incoming = "\(folder.path)/stores.incoming"
+        let incoming = folder.incomingStores
         do {
             if Files.exists(incoming) { try Files.removeFolder(incoming) }
+            try Files.makeFolder(incoming)
             for entry in entries {
                 try Files.makeFolder("\(incoming)/\(entry.identity)")
                 let copy = "\(incoming)/\(entry.identity)/store.sqlite"
@@ -146,17 +148,13 @@ package struct Backup: Sendable {
                 _ = try Store.restore(
                     storeFile(entry.identity), to: copy,
                     replacing: folder.storePath(entry.identity), clock: SystemClock())
+                try Files.syncParent(of: copy)
             }
-            if let kept = try Files.read(policies) { try Files.write(folder.policiesFile, kept) }
-            var aside: String?
-            let stores = "\(folder.path)/stores"
-            if Files.exists(stores) {
-                let stamp = ThisProcess.now.text.filter { $0.isNumber }
-                aside = "\(folder.path)/stores.before-\(stamp)"
-                try Files.rename(stores, to: aside ?? "")
+            if let kept = try Files.read(policies) {
+                try Files.write("\(incoming)/policies", kept)
             }
-            try Files.rename(incoming, to: stores)
-            return aside
+            try Files.rename(incoming, to: folder.restoredStores)
+            return try folder.finishRestore()
         } catch {
             throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
         }

@@ -35,7 +35,7 @@ package enum Files {
 
     /// Syncs the parent folder of `path`, so that the entry's name is on disk. A sync of the file does not
     /// do that.
-    private static func syncParent(of path: String) throws(FileFailure) {
+    static func syncParent(of path: String) throws(FileFailure) {
         let slash = path.lastIndex(of: "/")
         let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
