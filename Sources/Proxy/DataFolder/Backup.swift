@@ -49,7 +49,7 @@ package struct Backup: Sendable {
             throw StartProblem("\(error)", .error)
         }
         do {
-            if let policies = try Files.read(folder.policiesFile) {
+            if let policies = try Files.read(folder.policiesFile, mayBeLink: false) {
                 try Files.write(backup.policies, policies)
             }
             let entries = try backup.copies(of: folder, for: target)
@@ -81,7 +81,7 @@ package struct Backup: Sendable {
     }
 
     /// Whether the folder has the manifest of a whole backup.
-    var isWhole: Bool { Files.isRegular(manifest) }
+    var isWhole: Bool { Files.isItselfRegular(manifest) }
 
     /// The entries of the manifest, after each was compared with its store. The file `policies` can be read.
     @available(*, noasync)
@@ -89,21 +89,21 @@ package struct Backup: Sendable {
         let hasPolicies = Files.exists(policies)
         guard
             !hasPolicies
-                || Files.isRegular(policies)
+                || Files.isItselfRegular(policies)
                     && Files.size(policies) ?? 0 <= Int64(Limits.policiesBytes)
         else {
             throw StartProblem(
                 "\(policies) is no regular file, or has more than \(Limits.policiesBytes >> 20) MiB: "
                     + "restore another backup.", .error)
         }
-        guard !Files.exists(manifest) || Files.isRegular(manifest) else {
+        guard !Files.exists(manifest) || Files.isItselfRegular(manifest) else {
             throw StartProblem(
                 "\(path) is no whole backup: its manifest.json is no regular file.", .error)
         }
         var bytes: [UInt8]?
         do {
             if Files.size(manifest) ?? 0 <= Int64(Limits.manifestBytes) {
-                bytes = try Files.read(manifest)
+                bytes = try Files.read(manifest, mayBeLink: false)
             }
         } catch {
             throw StartProblem("\(error)", .error)
@@ -150,7 +150,7 @@ package struct Backup: Sendable {
                     replacing: folder.storePath(entry.identity), clock: SystemClock())
                 try Files.syncParent(of: copy)
             }
-            if let kept = try Files.read(policies) {
+            if let kept = try Files.read(policies, mayBeLink: false) {
                 try Files.write("\(incoming)/policies", kept)
             }
             try Files.rename(incoming, to: folder.restoredStores)
@@ -193,9 +193,13 @@ package struct Backup: Sendable {
 
     /// Reads and checks one copy.
     private func entry(_ identity: String) throws(StartProblem) -> Entry {
+        for folder in ["\(path)/stores", "\(path)/stores/\(identity)"]
+        where Files.exists(folder) && !Files.isFolder(folder) {
+            throw StartProblem("\(folder) is no folder: restore another backup.", .error)
+        }
         // SQLite also opens the files next to it, and would wait for ever for the writer of a pipe.
         for file in ["", "-wal", "-shm", "-journal"].map({ storeFile(identity) + $0 })
-        where Files.exists(file) && !Files.isRegular(file) {
+        where Files.exists(file) && !Files.isItselfRegular(file) {
             throw StartProblem("\(file) is no regular file: restore another backup.", .error)
         }
         let contents: StoreContents
