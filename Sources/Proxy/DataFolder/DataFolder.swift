@@ -40,6 +40,12 @@ package struct DataFolder: Sendable, Hashable {
                     lock.release()
                     throw error
                 }
+                if !lock.hasRoom(bytes: Limits.openingBytes) {
+                    Store.openOnFullDisk()
+                    tell(
+                        "The disk of \(path) is full: what is here is read, and writes are refused until "
+                            + "some space is free.")
+                }
                 return lock
             case .taken:
                 throw StartProblem(

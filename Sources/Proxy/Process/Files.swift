@@ -294,6 +294,8 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
             "it is a pipe, a socket, a device, a folder or a link, and has to be a regular file"
     }
 
+    package var isDiskFull: Bool { code == ENOSPC }
+
     package var description: String { "Cannot \(action): \(reason)." }
 }
 
@@ -321,6 +323,16 @@ package struct FolderLock: Sendable {
         close(descriptor)
         if code == EWOULDBLOCK { return .taken }
         throw FileFailure("lock \(file)", code: code)
+    }
+
+    /// Whether the disk has room for so many bytes, by writing them to the lock's file and cutting them off again.
+    func hasRoom(bytes: Int) -> Bool {
+        let zeros = [UInt8](repeating: 0, count: bytes)
+        // pwrite reads at most as many bytes as the array has.
+        let written = unsafe pwrite(descriptor, zeros, zeros.count, 0)
+        let isFull = written < 0 ? errno == ENOSPC || errno == EDQUOT : written < zeros.count
+        _ = ftruncate(descriptor, 0)
+        return !isFull
     }
 
     package func release() { close(descriptor) }
