@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 enum { CREATED = 1, WRITTEN, SYNCED, TRUNCATED, REMOVED, RENAMED, FOLDER_SYNCED };
-enum { FAIL_WRITE = 1, FAIL_SHORT, FAIL_SYNC, FAIL_TRUNCATE, FAIL_OPEN, FAIL_READ };
+enum { FAIL_WRITE = 1, FAIL_SHORT, FAIL_SYNC, FAIL_TRUNCATE, FAIL_OPEN, FAIL_READ, KILL };
 
 /* What Python writes into the control block: which call is to fail, how many before it still succeed,
  * with what, and how many have failed. */
@@ -82,6 +83,7 @@ static int fails(int kind) {
 }
 
 static void note(uint32_t kind, const char *path, uint64_t offset, const void *data, uint64_t length) {
+    if ((kind == SYNCED || kind >= REMOVED) && fails(KILL)) kill(getpid(), SIGKILL);
     if (book < 0) return;
     struct record record = {kind, (uint32_t)strlen(path), offset, length};
     struct iovec parts[] = {

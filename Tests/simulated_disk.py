@@ -9,7 +9,7 @@ from preload import preloaded
 
 CODE = pathlib.Path(__file__).with_name("simulated_disk.c").read_text()
 CREATED, WRITTEN, SYNCED, TRUNCATED, REMOVED, RENAMED, FOLDER_SYNCED = range(1, 8)
-FAULTS = {"write": 1, "short": 2, "sync": 3, "truncate": 4, "open": 5, "read": 6}
+FAULTS = {"write": 1, "short": 2, "sync": 3, "truncate": 4, "open": 5, "read": 6, "kill": 7}
 SECTOR = 512
 HEADER = struct.Struct("<IIQQ")
 
@@ -31,7 +31,8 @@ class FaultyDisk:
         }
 
     def fail(self, kind, error, before=0):
-        """Makes one call of a kind fail with an error, after `before` successful ones."""
+        """Makes one call of a kind fail with an error, after `before` successful ones. With `kill` the process dies
+        after a sync, a removal or a renaming."""
         failed = struct.unpack_from("<i", self.memory, 12)[0]
         struct.pack_into("<iii", self.memory, 4, before, error, failed)
         struct.pack_into("<i", self.memory, 0, FAULTS[kind])

@@ -2,9 +2,15 @@ private import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// Accepts connections and closes useless ones, on one thread of the server. Useless are connections whose
-/// client closed its side while its stream was idle, which libmicrohttpd cannot notice since it does not
-/// watch suspended connections, and connections whose request does not arrive in time.
+/// Accepts connections, gives them to libmicrohttpd while it has places, and closes useless ones, on one thread of
+/// the server. Useless are connections whose client closed its side while its stream was idle, which libmicrohttpd
+/// cannot notice since it does not watch suspended connections, and connections whose request does not arrive in
+/// time.
+///
+/// The places of ``Limits/connections``, in four parts: any connection gets one of the first half. In the second one
+/// of a whole request gets any (``WaitingConnections``), and one of which much has arrived gets any but the last
+/// eighth. In the last quarter each answer closes its connection. So requests that do not arrive leave places to
+/// those that do.
 ///
 /// libmicrohttpd 0.9.75 could accept by itself, but its way to stop accepting
 /// (`MHD_quiesce_daemon`) races with its threads and then aborts the process.
@@ -23,26 +29,30 @@ final class ConnectionReaper: Sendable {
         var sentBytes: Int
         var since: ContinuousClock.Instant
     }
-    /// A token of an event below this is a listener, this one the wake-up, one above it a stream.
+    /// A token of an event below this is a listener, this one the wake-up, one above it a stream, and from
+    /// ``WaitingConnections/firstToken`` on a connection that waits.
     private static let wakeupToken: UInt64 = 1 << 32
     private static let firstStream: UInt64 = wakeupToken + 1
 
     private let sockets: [ListeningSocket]
     private let limits: Limits
+    private let isSecure: Bool
     private let events: EventSet
     private let wakeup: Wakeup
     private let connections = Atomic<Int>(0)
     private let eventStreams = Atomic<Int>(0)
     private let open = OpenConnections()
-    private let spare = SpareDescriptor()
     private let isStopping = Atomic<Bool>(false)
     private let hasWaiting = Atomic<Bool>(false)
     private let watched = Mutex(Watched())
 
     /// Takes the sockets over; ``closeSockets()`` closes them.
-    init(_ sockets: [ListeningSocket], limits: Limits) throws(StartFailure) {
+    init(
+        _ sockets: [ListeningSocket], limits: Limits, isSecure: Bool
+    ) throws(StartFailure) {
         self.sockets = sockets
         self.limits = limits
+        self.isSecure = isSecure
         guard let events = EventSet() else { throw .noDescriptors }
         guard let wakeup = Wakeup() else {
             events.close()
@@ -63,32 +73,40 @@ final class ConnectionReaper: Sendable {
 
     /// Accepts and watches until ``stop()``. Runs on the thread that the server made for it.
     ///
-    /// 1. Wait for a connection, a hang-up or a wake-up.
-    /// 2. Deliver each new connection, while there are fewer than ``Limits/connections``.
-    /// 3. At that limit, evict connections (``OpenConnections/evict(for:_:)``). At that limit, or without
-    ///    descriptors, switch the listeners off; a connection that closes wakes this thread, and otherwise the
-    ///    time-out tries again. Meanwhile each answer closes its connection.
-    /// 4. End the endless stream of each client that hung up. End any other once no byte of it was
+    /// 1. Wait for a connection, bytes, a hang-up or a wake-up.
+    /// 2. Accept each new connection. It is delivered, or waits for its request and a place.
+    /// 3. Deliver those that may have a place. If more wait, evict others (``OpenConnections/evict(for:_:)``).
+    /// 4. Without descriptors, switch the listeners off until the time-out.
+    /// 5. End the endless stream of each client that hung up. End any other once no byte of it was
     ///    sent for ``Limits/halfClosedSeconds``.
-    /// 5. ``Limits/overdueChecks`` times in ``Limits/requestSeconds``, cut the requests that take longer.
+    /// 6. ``Limits/overdueChecks`` times in ``Limits/requestSeconds``, cut the requests that take longer.
     @available(*, noasync)
     func run(deliver: Deliver) {
         var isListening = true
-        var isShort = false
         var halfClosed: [UInt64: HalfClosed] = [:]
+        var waiting = WaitingConnections(events, isSecure: isSecure)
+        var lastCheck = 0
         while !isStopping.load(ordering: .acquiring) {
-            open.cutOverdue(seconds: limits.requestSeconds)
+            if ConnectionRecord.now - lastCheck >= limits.acceptRetryMilliseconds {
+                lastCheck = ConnectionRecord.now
+                open.cutOverdue(seconds: limits.requestSeconds)
+                waiting.cutOverdue(seconds: limits.requestSeconds)
+                if waiting.pressing > 0 { open.evict(for: waiting.pressing, limits) }
+            }
             endIdle(&halfClosed)
+            let isShortNow = !isListening || waiting.pressing > 0
             let ready = events.wait(
-                milliseconds: waitMilliseconds(isShort, hasHalfClosed: !halfClosed.isEmpty))
-            isShort = false
+                milliseconds: waitMilliseconds(
+                    isShortNow, hasHalfClosed: !halfClosed.isEmpty, waiting.count))
+            var isShort = false
             for token in ready {
                 if token == Self.wakeupToken {
                     wakeup.clear()
                 } else if token < Self.wakeupToken {
-                    let hasRoom = accept(from: sockets[Int(token)], deliver: deliver)
-                    hasWaiting.store(!hasRoom, ordering: .relaxed)
-                    isShort = !hasRoom || isShort
+                    let mayGoOn = accept(from: sockets[Int(token)], &waiting, deliver: deliver)
+                    isShort = !mayGoOn || isShort
+                } else if token >= WaitingConnections.firstToken {
+                    waiting.look(at: token)
                 } else if let feed = stream(token) {
                     if feed.isEndless {
                         feed.interrupt()
@@ -97,14 +115,21 @@ final class ConnectionReaper: Sendable {
                     }
                 }
             }
-            let wants = !isShort
-            if wants != isListening { switchListeners(wants) }
-            isListening = wants
+            while let next = waiting.next(places: connections.load(ordering: .relaxed), limits) {
+                place(next.descriptor, next.peer, deliver)
+            }
+            hasWaiting.store(waiting.pressing > 0, ordering: .relaxed)
+            if isListening == isShort { switchListeners(!isShort) }
+            isListening = !isShort
         }
+        waiting.closeAll()
     }
 
-    /// Whether connections wait for a place, so that an answer is to close its connection.
-    var isCrowded: Bool { hasWaiting.load(ordering: .relaxed) }
+    /// Whether an answer is to close its connection, so that others find a place.
+    var isCrowded: Bool {
+        hasWaiting.load(ordering: .relaxed)
+            || connections.load(ordering: .relaxed) > limits.keptConnections
+    }
 
     /// Ends ``run(deliver:)``. The sockets are closed by ``closeSockets()`` once its thread has ended.
     func stop() {
@@ -149,8 +174,8 @@ final class ConnectionReaper: Sendable {
     }
 
     private func countClosed() {
-        let before = connections.wrappingSubtract(1, ordering: .relaxed).oldValue
-        if before >= limits.connections { wakeup.signal() }
+        connections.wrappingSubtract(1, ordering: .relaxed)
+        if hasWaiting.load(ordering: .relaxed) { wakeup.signal() }
     }
 
     /// Watches a stream's socket until ``unwatch(_:descriptor:)``; nil when the server is stopping.
@@ -176,9 +201,11 @@ final class ConnectionReaper: Sendable {
     private func stream(_ token: UInt64) -> StreamFeed? { watched.withLock { $0.streams[token] } }
 
     /// The longest wait for an event; none when negative.
-    private func waitMilliseconds(_ isShort: Bool, hasHalfClosed: Bool) -> Int {
+    private func waitMilliseconds(
+        _ isShort: Bool, hasHalfClosed: Bool, _ waiting: Int
+    ) -> Int {
         if isShort { return limits.acceptRetryMilliseconds }
-        guard hasHalfClosed || connections.load(ordering: .relaxed) > 0 else { return -1 }
+        guard hasHalfClosed || connections.load(ordering: .relaxed) + waiting > 0 else { return -1 }
         let overdueCheck = limits.requestSeconds * 1000 / Limits.overdueChecks
         return hasHalfClosed ? min(limits.halfClosedSeconds * 1000, overdueCheck) : overdueCheck
     }
@@ -198,17 +225,16 @@ final class ConnectionReaper: Sendable {
         }
     }
 
-    private var isBelowLimit: Bool { connections.load(ordering: .relaxed) < limits.connections }
-
-    /// Accepts the connections that wait. Without a file descriptor, answers them 503.
-    /// - Returns: false at the limit of connections, and without a file descriptor.
-    private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
-        if !isBelowLimit {
-            open.evict(for: socket.waitingConnections, limits)
-            return false
-        }
+    /// Accepts connections that wait in the kernel's queue, some at once. Where descriptors are short it closes those
+    /// whose requests are slow; if there are none, the connection is answered 503.
+    /// - Returns: false without a file descriptor, and where no more can wait.
+    private func accept(
+        from socket: ListeningSocket, _ waiting: inout WaitingConnections, deliver: Deliver
+    ) -> Bool {
         let reserve = ReservedDescriptors()
-        while isBelowLimit {
+        let most = min(limits.waitingConnections, reserve.allowed / Limits.waitingPart)
+        for _ in 0..<Limits.eventsAtOnce {
+            guard waiting.count < most || waiting.evict() else { return false }
             var descriptor: CInt = -1
             // accept4 writes at most `size` bytes to the address, which lives until it returns.
             let peer = unsafe SocketAddress { pointer, size in
@@ -219,28 +245,37 @@ final class ConnectionReaper: Sendable {
             }
             guard let peer else {
                 switch errno {
-                case EINTR, ECONNABORTED, EPROTO: continue
-                case EMFILE, ENFILE:
-                    refuseWaiting(at: socket)
-                    return false
+                case EINTR, ECONNABORTED, EPROTO: break
+                case EMFILE, ENFILE: if !waiting.evict() { return false }
                 case ENOBUFS, ENOMEM: return false
                 default: return true
                 }
+                continue
             }
             if reserve.contains(descriptor) {
-                SpareDescriptor.refuse(descriptor)
-                return false
+                let free = waiting.evict() ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1
+                guard free >= 0, !reserve.contains(free) else {
+                    if free >= 0 { close(free) }
+                    Self.refuse(descriptor)
+                    return false
+                }
+                close(descriptor)
+                descriptor = free
             }
-            connections.wrappingAdd(1, ordering: .relaxed)
-            if !deliver(descriptor, peer) { countClosed() }
+            if connections.load(ordering: .relaxed) < limits.unseenConnections,
+                waiting.pressing == 0
+            {
+                place(descriptor, peer, deliver)
+            } else {
+                waiting.add(descriptor, peer)
+            }
         }
         return true
     }
 
-    /// Answers waiting clients 503, at most as many as there may be connections.
-    private func refuseWaiting(at socket: ListeningSocket) {
-        var left = limits.connections
-        while left > 0, spare.acceptAndRefuse(at: socket) { left -= 1 }
+    private func place(_ descriptor: CInt, _ peer: SocketAddress, _ deliver: Deliver) {
+        connections.wrappingAdd(1, ordering: .relaxed)
+        if !deliver(descriptor, peer) { countClosed() }
     }
 
     private func switchListeners(_ isOn: Bool) {
@@ -250,37 +285,11 @@ final class ConnectionReaper: Sendable {
     }
 }
 
-/// A descriptor that is held in reserve. When the system gives no more, it is closed, so that a waiting
-/// client can be accepted and answered.
-final class SpareDescriptor: Sendable {
-    private let descriptor = Mutex<CInt>(SpareDescriptor.take())
-
-    deinit { descriptor.withLock { descriptor in if descriptor >= 0 { close(descriptor) } } }
-
-    // open does not keep the path.
-    private static func take() -> CInt { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
-
-    /// Accepts one connection in the place of the spare descriptor, answers it 503, and closes it.
-    /// - Returns: false when no connection waits, or the descriptor was lost to another thread.
-    @available(*, noasync)
-    func acceptAndRefuse(at socket: ListeningSocket) -> Bool {
-        descriptor.withLock { descriptor in
-            if descriptor >= 0 { close(descriptor) }
-            defer { descriptor = Self.take() }
-            // Without an address to fill, accept4 writes nothing.
-            let client = accept4(
-                socket.descriptor, nil, nil,
-                CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue))
-            guard client >= 0 else { return false }
-            Self.refuse(client)
-            return true
-        }
-    }
-
+extension ConnectionReaper {
     /// Answers the client of a socket 503, and closes the socket. The bytes that have arrived are read first:
     /// closing a socket with unread bytes resets the connection, and the client may lose the answer.
     @available(*, noasync)
-    static func refuse(_ client: CInt) {
+    private static func refuse(_ client: CInt) {
         defer { close(client) }
         var waiting = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
         // poll writes to the one struct that it is given; recv and send get the length of their buffer.
@@ -312,20 +321,19 @@ final class SpareDescriptor: Sendable {
 /// The last descriptors that the limit of the process allows. Connections do not take them, since a library
 /// may need one: libdispatch opens a file once a second while work waits, and ends the process if it cannot.
 struct ReservedDescriptors {
-    private let first: UInt?
+    /// The descriptors that the process may have.
+    let allowed: Int
+    private let first: Int
 
     /// Reads the limit as it is now.
     init() {
         var limit = rlimit()
         // getrlimit fills the one struct that it is given.
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            first = nil
-            return
-        }
-        let count = UInt(limit.rlim_cur)
-        first = count > Limits.reservedDescriptors ? count - Limits.reservedDescriptors : 0
+        let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        allowed = isKnown ? Int(clamping: limit.rlim_cur) : .max
+        first = max(0, allowed - Limits.reservedDescriptors)
     }
 
     /// Whether a new descriptor is one of the last. The system gives the lowest number that is free.
-    func contains(_ descriptor: CInt) -> Bool { first.map { descriptor >= $0 } ?? false }
+    func contains(_ descriptor: CInt) -> Bool { descriptor >= first }
 }

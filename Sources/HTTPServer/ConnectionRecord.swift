@@ -25,6 +25,8 @@ final class ConnectionRecord: Sendable {
 
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
+    /// Whether that of the next request was read.
+    private let hasBegun = Atomic<Bool>(false)
 
     /// Reads the addresses of both ends of the socket.
     init(descriptor: CInt) {
@@ -44,7 +46,10 @@ final class ConnectionRecord: Sendable {
     }
 
     /// Records that the line of a request was read.
-    func requestBegan() { hasRequest.store(true, ordering: .relaxed) }
+    func requestBegan() {
+        hasRequest.store(true, ordering: .relaxed)
+        hasBegun.store(true, ordering: .relaxed)
+    }
 
     /// Whether bytes came that never became a request. The socket must be open.
     var hasUnreadableRequest: Bool {
@@ -81,7 +86,10 @@ final class ConnectionRecord: Sendable {
     func requestArrived() { readingSince.store(0, ordering: .relaxed) }
 
     /// Records that the last request is answered and the next may come.
-    func requestEnded() { readingSince.store(Self.now, ordering: .relaxed) }
+    func requestEnded() {
+        hasBegun.store(false, ordering: .relaxed)
+        readingSince.store(Self.now, ordering: .relaxed)
+    }
 
     /// Cuts the connection when its request takes longer than `seconds`. The socket must be open.
     func cutIfOverdue(seconds: Int) {
@@ -89,10 +97,9 @@ final class ConnectionRecord: Sendable {
         if since > 0, Self.now - since > seconds * 1000 { cut() }
     }
 
-    /// Whether no byte ever came. The socket must be open.
-    var isUnused: Bool {
-        if hasRequest.load(ordering: .relaxed) { return false }
-        return counts?.received == 0
+    /// Whether requests were answered and, as far as is known, no next one has begun.
+    var isIdle: Bool {
+        hasRequest.load(ordering: .relaxed) && !hasBegun.load(ordering: .relaxed)
     }
 
     /// The millisecond since which the next request is read; nil while one is answered.
@@ -175,31 +182,29 @@ final class OpenConnections: Sendable {
         _ = records.withLock { $0.removeValue(forKey: ObjectIdentifier(record)) }
     }
 
-    /// Closes connections, so that new ones can be accepted:
+    /// Closes connections, so that others get their places:
     /// 1. of those that wait for a whole request, all whose client has closed its side. libmicrohttpd sees an
     ///    end that came together with the last bytes only when its idle time is over.
-    /// 2. All that have sent no byte in ``Limits/unusedMilliseconds``: a client sends its request at once.
-    /// 3. If there are none: those that have waited longest, if they have waited for
-    ///    ``Limits/evictionSeconds``, as many as there are new ones.
-    /// 4. If there is none either: those whose client has taken fewer than ``Limits/evictionBytes`` of its
+    /// 2. If there are none: those that have waited for ``Limits/evictionSeconds``, requests that arrive slowly before
+    ///    idle connections, and of each kind those first that have waited longest.
+    /// 3. If there is none either: those whose client has taken fewer than ``Limits/evictionBytes`` of its
     ///    answer in that time.
-    /// - Parameter count: the number of new connections.
+    /// - Parameter count: how many are closed at most by the second rule.
     func evict(for count: Int, _ limits: Limits) {
-        let now = ConnectionRecord.now
-        let latest = now - limits.evictionSeconds * 1000
+        let latest = ConnectionRecord.now - limits.evictionSeconds * 1000
         records.withLock { records in
             let waiting = records.values.compactMap { record in
-                record.waitingSince.map { (since: $0, record: record) }
+                record.waitingSince.map {
+                    (isIdle: record.isIdle ? 1 : 0, since: $0, record: record)
+                }
             }
-            let useless = waiting.filter { since, record in
-                record.hasPeerClosed
-                    || since <= now - limits.unusedMilliseconds && record.isUnused
-            }
-            for connection in useless { connection.record.cut() }
-            if !useless.isEmpty { return }
-            let longest = waiting.filter { $0.since <= latest }.sorted { $0.since < $1.since }
-            for connection in longest.prefix(count) { connection.record.cut() }
-            if !longest.isEmpty { return }
+            let gone = waiting.filter { $0.record.hasPeerClosed }
+            for connection in gone { connection.record.cut() }
+            if !gone.isEmpty { return }
+            let slow = waiting.filter { $0.since <= latest }
+                .sorted { ($0.isIdle, $0.since) < ($1.isIdle, $1.since) }
+            for connection in slow.prefix(count) { connection.record.cut() }
+            if !slow.isEmpty { return }
             for record in records.values where record.waitingSince == nil {
                 let since = record.unreadSince(
                     minimumBytes: UInt64(limits.evictionBytes),

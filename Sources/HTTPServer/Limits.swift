@@ -1,19 +1,17 @@
 /// The limits of the server. The limit of a body comes from the handler's ``Admission``.
 public struct Limits: Sendable, Hashable {
-    /// Connections open at once over all addresses. For a further one, those are closed that were never used,
-    /// or else the one that has waited longest for a whole request, or else those whose clients leave their
-    /// answers unread. If none has done so for ``evictionSeconds``, the new connection waits in the kernel's
-    /// queue.
+    /// Places: connections over all addresses that libmicrohttpd serves at once. Half of them are given to any
+    /// connection, the others to those whose request has arrived (``ConnectionReaper``).
     public var connections = 128
+    /// Connections that wait at once for a request or a place. Of more, those whose requests have been arriving for
+    /// longest are closed.
+    public var waitingConnections = 4096
     /// Streams of events that are sent at once. Their connections do not count in ``connections``: each is idle
     /// for most of the time. One more counts as any other connection does.
     public var eventStreams = 96
     /// Seconds for which a connection may wait for a whole request, or for its answer to be read, before it
-    /// can be closed in favour of a new one.
+    /// can be closed in favour of another one.
     public var evictionSeconds = 2
-    /// Milliseconds for which a connection may send no byte at all before it can be closed in favour of a new
-    /// one.
-    public var unusedMilliseconds = 250
     /// Bytes of its answer that a client must take in ``evictionSeconds``, while more of it waits, to keep
     /// its connection.
     public var evictionBytes = 64 * 1024
@@ -49,13 +47,14 @@ public struct Limits: Sendable, Hashable {
     /// First bytes of each body that do not count in ``bodiesBytes``.
     public var smallBodyBytes = 64 * 1024
     /// Connections that the kernel keeps waiting to be accepted, for each address.
-    public var backlog = 511
+    public var backlog = 4096
     /// Milliseconds that ``Server/stop()`` waits for changes in progress, such as a commit. It is less than
     /// the time in which the process has to end.
     public var changeGraceMilliseconds = 1500
     /// Milliseconds that ``Server/stop()`` waits for answers that are being sent.
     public var stopGraceMilliseconds = 1000
-    /// Milliseconds until accepting is tried again at the limit of connections or of file descriptors.
+    /// Milliseconds until connections are evicted again while others wait for a place, and until accepting is tried
+    /// again without file descriptors.
     public var acceptRetryMilliseconds = 100
 
     /// The limits that the documentation names.
@@ -63,6 +62,18 @@ public struct Limits: Sendable, Hashable {
 }
 
 extension Limits {
+    /// The places that are given to connections before anything of their requests was seen.
+    var unseenConnections: Int { connections - connections / 2 }
+    /// With more connections than these each answer closes its own.
+    var keptConnections: Int { connections - max(1, connections / 4) }
+    /// The places that are given to requests of which much has arrived but not all.
+    var bodyConnections: Int { connections - connections / 8 }
+    /// Bytes of a first request that are looked at while its connection waits. The kernel's buffer holds more.
+    static let peekedBytes = 32 * 1024
+    /// For how many requests of which much has arrived others are evicted at once.
+    static let pressingBodies = 4
+    /// Of the slow requests that wait, one of so many is closed for another connection.
+    static let evictedPart = 16
     /// Events that one wait of the accepting thread takes.
     static let eventsAtOnce = 64
     /// Bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
@@ -70,7 +81,9 @@ extension Limits {
     /// The same for a stream of events, which libmicrohttpd holds as long as the stream lasts.
     static let eventPieceBytes = 1024
     /// Descriptors, of those that the process may open, that no connection takes.
-    static let reservedDescriptors: UInt = 32
+    static let reservedDescriptors = 32
+    /// Of the descriptors that the process may open, one of so many is for a connection that waits.
+    static let waitingPart = 4
     /// Milliseconds that a client has to send its request when it is answered 503 for lack of descriptors. No
     /// other connection is accepted meanwhile.
     static let refusedRequestMilliseconds = 20

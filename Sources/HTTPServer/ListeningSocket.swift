@@ -36,18 +36,6 @@ struct ListeningSocket: Sendable {
         path = nil
     }
 
-    /// The number of connections that wait in the kernel's queue; 1 for a Unix socket, whose queue it does
-    /// not tell.
-    var waitingConnections: Int {
-        // Of a listening socket the fifth word of `struct tcp_info`, after 8 single bytes, is the length of its
-        // queue. The array outlives the call and is as long as `size` says.
-        var info = [UInt32](repeating: 0, count: 7)
-        var size = socklen_t(info.count * 4)
-        let result = unsafe getsockopt(
-            descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size)
-        return result == 0 && size == 28 ? max(1, Int(info[6])) : 1
-    }
-
     /// Listens on a Unix socket that only its owner may connect to.
     ///
     /// 1. Remove a socket at `path` that refuses connections; fail for anything else there.

@@ -107,7 +107,8 @@ public final class Server: Sendable {
             let exchanges = InFlightCounter(wakeup: wakeup)
             guard let changesWakeup = Wakeup() else { throw .noDescriptors }
             let changes = InFlightCounter(wakeup: changesWakeup)
-            let reaper = try ConnectionReaper(sockets, limits: configuration.limits)
+            let reaper = try ConnectionReaper(
+                sockets, limits: configuration.limits, isSecure: configuration.certificate != nil)
             let core = ServerCore(
                 handler: handler, observer: observer, limits: configuration.limits,
                 reaper: reaper, exchanges: exchanges, changes: changes,

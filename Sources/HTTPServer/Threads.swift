@@ -78,6 +78,8 @@ struct EventSet: Sendable {
     enum Interest {
         /// Input; reported while there is some.
         case input
+        /// More input, or that the peer closed its side; reported once each time.
+        case arrival
         /// The peer closed its side; reported once.
         case hangUp
         /// Never.
@@ -118,6 +120,7 @@ struct EventSet: Sendable {
         let events =
             switch interest {
             case .input: EPOLLIN.rawValue
+            case .arrival: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
             case .hangUp: EPOLLRDHUP.rawValue | EPOLLET.rawValue
             case .none: UInt32(0)
             }

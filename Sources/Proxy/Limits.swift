@@ -54,6 +54,8 @@ package enum Limits {
     static let operatorReadsAtOnce = 1
     /// Lists over the short budget of a read that wait for one client.
     static let longReadsWaiting = 16
+    /// Bytes without room for which a disk is full, so that stores are opened without a file beside them.
+    static let openingBytes = 64 << 10
     /// What `Retry-After` says where more would wait, in seconds.
     static let longReadRetrySeconds = 5
     /// Bytes of the body of a login.

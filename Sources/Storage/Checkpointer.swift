@@ -160,3 +160,13 @@ package struct DiskBudget: Sendable {
         try connection.run("PRAGMA max_page_count = \(pagesWithReserve)", keep: false)
     }
 }
+
+extension DatabaseFiles {
+    /// Has databases that this process opens from now on share their memory in the process instead of in a file, so
+    /// that they can be read where the disk has no room for that file. No other process can open them meanwhile.
+    ///
+    /// `unsafe`: SQLite gives a pointer to one of its own constants.
+    package static func shareMemoryInProcess() {
+        _ = unsafe sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1)
+    }
+}

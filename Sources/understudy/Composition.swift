@@ -62,6 +62,8 @@ struct Composition {
         SignInPage.removeAll(folder)
         do {
             try folder.writeAddress("http://\(bound)")
+        } catch  where error.isDiskFull {
+            log.warning("\(error)")
         } catch {
             await server.stop()
             throw StartProblem("\(error)")

@@ -14,36 +14,73 @@ import Testing
         return limits
     }
 
-    @Test func `slow senders on every connection do not block new clients`() throws {
-        let server = try RunningServer(limits: Self.limits(connections: 4), .echo)
-        let slow = (0..<4).map { _ in server.client() }
-        for client in slow { client.send("GET / HTTP/1.1\r\nHost:") }
-        for _ in 0..<3 {
+    /// No connection is evicted: time alone serves no client here.
+    private static func patient(connections: Int) -> Limits {
+        var limits = limits(connections: connections)
+        limits.evictionSeconds = 1000
+        return limits
+    }
+    private static let post = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n"
+
+    @Test(arguments: ["GET / HTTP/1.1\r\nHost:", post + "ab", "", "G"])
+    func `requests that do not arrive leave places to those that do`(part: String) throws {
+        let server = try RunningServer(limits: Self.patient(connections: 16), .echo)
+        let kept = server.client()
+        kept.send(Self.get)
+        #expect(kept.answer()?.status == 200)
+        let slow = (0..<40).map { _ in server.client() }
+        for client in slow { client.send(part) }
+        for _ in 0..<8 {
             let other = server.client()
             other.send(Self.get)
+            #expect(other.answer()?.status == 200)
+            kept.send(Self.get)
+            #expect(kept.answer()?.status == 200)
+        }
+        // One that goes on is served.
+        for client in [slow[0], slow[39]] {
+            let rest =
+                part == "" || part == "G"
+                ? String(Self.get.dropFirst(part.count))
+                : part.hasPrefix("POST") ? "c" : " h\r\n\r\n"
+            client.send(rest)
+            #expect(client.answer()?.status == 200)
+        }
+    }
+
+    @Test func `a whole request is served before slow ones of which much has arrived`() throws {
+        let server = try RunningServer(limits: Self.patient(connections: 8), .echo)
+        let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n"
+        let slow = (0..<20).map { _ in server.client() }
+        for client in slow {
+            client.send(head)
+            client.send([UInt8](repeating: 0x62, count: 40_000))
+        }
+        for _ in 0..<8 {
+            let other = server.client()
+            other.send(Self.post + "abc")
             #expect(other.answer()?.status == 200)
         }
     }
 
-    @Test func `connections that were never used do not delay new clients`() throws {
-        var limits = Self.limits(connections: 4)
-        limits.evictionSeconds = 1000
+    @Test func `the slowest request that arrives is closed where more connections wait than may`()
+        throws
+    {
+        var limits = Self.patient(connections: 2)
+        limits.waitingConnections = 4
         let server = try RunningServer(limits: limits, .echo)
-        let unused = (0..<20).map { _ in server.client() }
+        let slow = (0..<12).map { _ in
+            let client = server.client()
+            client.send("GET / HTTP/1.1\r\nHost:")
+            return client
+        }
         let other = server.client()
         other.send(Self.get)
         #expect(other.answer()?.status == 200)
-        // One that has begun its request, and one between two requests, are not unused.
-        let slow = server.client()
-        slow.send("GET / HTTP/1.1\r\nHost:")
-        for _ in 0..<2 {
-            let next = server.client()
-            next.send(Self.get)
-            #expect(next.answer()?.status == 200)
-        }
-        slow.send(" h\r\n\r\n")
-        #expect(slow.answer()?.status == 200)
-        #expect(unused.allSatisfy { $0.isClosed() })
+        // The first has a place, and so has nothing to give way for.
+        #expect(slow[1...7].allSatisfy { $0.isClosed() })
+        slow[0].send(" h\r\n\r\n")
+        #expect(slow[0].answer()?.status == 200)
     }
 
     @Test func `an answer closes its connection while others wait for a place`() async throws {
@@ -66,25 +103,29 @@ import Testing
     @Test func `an idle connection is evicted, one that is being answered is not`() async throws {
         let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
         let server = try RunningServer(
-            limits: Self.limits(connections: 2),
+            limits: Self.limits(connections: 3),
             TestHandler { request in
                 if request.path == "/later" { return .later { replied.yield($0) } }
                 return .now(.text("now"))
             })
-        let waiting = server.client()
-        waiting.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n")
         let idle = server.client()
         idle.send(Self.get)
         #expect(idle.answer()?.text == "now")
-        for await reply in replies.prefix(1) {
+        let waiting = (0..<2).map { _ in server.client() }
+        for client in waiting { client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n") }
+        var held: [Reply] = []
+        for await reply in replies {
+            held.append(reply)
+            if held.count < 2 { continue }
             let other = server.client()
             other.send(Self.get)
             #expect(other.answer()?.text == "now")
             let isClosed = idle.isClosed()
             #expect(isClosed)
-            reply(.text("patience"))
+            break
         }
-        #expect(waiting.answer()?.text == "patience")
+        for reply in held { reply(.text("patience")) }
+        #expect(waiting.allSatisfy { $0.answer()?.text == "patience" })
     }
 
     @Test func `an answer that is not read is cut, and other clients are served meanwhile`() throws

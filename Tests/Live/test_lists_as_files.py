@@ -34,7 +34,8 @@ def test_lists_are_written_whole_and_as_the_filter_selects(filled, runs):
     rows = rows_of(person.run("tables", "rows", "todoitem", "--filter", "n lt -50", "--orderby", "n", "--csv").stdout)
     assert [(row["id"], row["n"]) for row in rows] == [(f"i{n}", str(-n)) for n in range(59, 50, -1)]
     odd = rows_of(person.run("tables", "rows", "todoitem", "--text", "two", "--csv").stdout)
-    assert [row["text"] for row in odd] == ["'=1+1\x1b[31m\u202e,\"two\"\nlines"]
+    # Behind a pipe there may be a terminal.
+    assert [row["text"] for row in odd] == ["'=1+1\\u{1B}[31m\\u{202E},\"two\"\nlines"]
     assert rows_of(person.run("conflicts", "list", "--csv").stdout) == []
     history = rows_of(person.run("history", "--when", "today", "--by", "client", "--csv").stdout)
     assert len(history) == 61 and {row["kind"] for row in history} == {"write"}

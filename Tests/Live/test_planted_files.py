@@ -319,6 +319,42 @@ def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, copy, file)
     assert proxy.get("mine").json()["text"] == "mine"
 
 
+@pytest.mark.parametrize(
+    "file", ["manifest.json", "policies", "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal",
+             "stores/anonymous", "stores"])
+def test_a_restore_follows_no_link_in_a_backup(proxy, copy, tmp_path, file):
+    there, elsewhere = copy / file, tmp_path / "elsewhere"
+    if there.exists():
+        there.rename(elsewhere)
+    else:
+        elsewhere.write_bytes(b"")
+    there.symlink_to(elsewhere)
+    for option in ("--dry-run", "--yes"):
+        done = proxy.command("restore", copy, option)
+        assert done.returncode == 1, done
+        assert f"{there} is no " in done.stderr or "manifest.json is no regular file" in done.stderr, done
+    assert {path.name for path in (proxy.folder / "stores").iterdir() if path.is_dir()} == {"anonymous"}
+
+
+def test_a_backup_follows_no_link_to_a_secret(proxy, tmp_path):
+    (proxy.folder / "policies").symlink_to(proxy.folder / "operator.token")
+    done = proxy.command("backup", tmp_path / "new")
+    assert done.returncode == 1 and f"{proxy.folder}/policies" in done.stderr and "a link" in done.stderr, done
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_archive_has_no_secret_that_a_link_leads_to(running):
+    made = running.operator("POST", "/backups", expect=None)
+    (kept,) = (running.folder / "backups").iterdir()
+    (kept / "policies").unlink(missing_ok=True)
+    (kept / "policies").symlink_to(running.folder / "operator.token")
+    path = f"/backups/{running.operator('GET', '/backups')['items'][0]['at']}"
+    answer = requests.get(f"{running.url}/-/api/v1{path}", timeout=30,
+                          headers={"Authorization": f"Bearer {running.token}"})
+    assert running.token.encode() not in answer.content, made
+    assert answer.status_code != 200 and "policies is no regular file" in answer.text, answer.text
+
+
 def test_a_restore_sends_no_header_field_that_no_client_can_have_sent(proxy, copy):
     planted = json.dumps([["Authorization", "Bearer evil"], ["X-Tenant", "north"], ["Host", "evil"]])
     tamper(copy, f"UPDATE operations SET headers = '{planted}'")

@@ -94,10 +94,9 @@ extension ThisProcess {
         writeOutput(VisibleText.json(String(decoding: bytes, as: UTF8.self)))
     }
 
-    /// Writes lines of comma-separated values to standard output: as they are, but to a terminal escaped as
-    /// ``VisibleText``, since they cannot say a character otherwise.
+    /// Writes lines of comma-separated values to standard output, escaped as ``VisibleText``: behind a pipe there
+    /// may be a terminal.
     package static func print(csvLines bytes: [UInt8]) {
-        guard isatty(STDOUT_FILENO) == 1 else { return writeOutput(bytes) }
         let carriageReturn = UInt8(ascii: "\r")
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let text = lines.map { line in

@@ -24,6 +24,7 @@ package struct Backup: Sendable {
     @available(*, noasync)
     package static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry]
     {
+        try folder.refuseCutRestore()
         guard folder.hasStore else {
             throw StartProblem("There is nothing to back up at \(folder.path).", .error)
         }
@@ -48,7 +49,7 @@ package struct Backup: Sendable {
             throw StartProblem("\(error)", .error)
         }
         do {
-            if let policies = try Files.read(folder.policiesFile) {
+            if let policies = try Files.read(folder.policiesFile, mayBeLink: false) {
                 try Files.write(backup.policies, policies)
             }
             let entries = try backup.copies(of: folder, for: target)
@@ -80,7 +81,7 @@ package struct Backup: Sendable {
     }
 
     /// Whether the folder has the manifest of a whole backup.
-    var isWhole: Bool { Files.isRegular(manifest) }
+    var isWhole: Bool { Files.isItselfRegular(manifest) }
 
     /// The entries of the manifest, after each was compared with its store. The file `policies` can be read.
     @available(*, noasync)
@@ -88,21 +89,21 @@ package struct Backup: Sendable {
         let hasPolicies = Files.exists(policies)
         guard
             !hasPolicies
-                || Files.isRegular(policies)
+                || Files.isItselfRegular(policies)
                     && Files.size(policies) ?? 0 <= Int64(Limits.policiesBytes)
         else {
             throw StartProblem(
                 "\(policies) is no regular file, or has more than \(Limits.policiesBytes >> 20) MiB: "
                     + "restore another backup.", .error)
         }
-        guard !Files.exists(manifest) || Files.isRegular(manifest) else {
+        guard !Files.exists(manifest) || Files.isItselfRegular(manifest) else {
             throw StartProblem(
                 "\(path) is no whole backup: its manifest.json is no regular file.", .error)
         }
         var bytes: [UInt8]?
         do {
             if Files.size(manifest) ?? 0 <= Int64(Limits.manifestBytes) {
-                bytes = try Files.read(manifest)
+                bytes = try Files.read(manifest, mayBeLink: false)
             }
         } catch {
             throw StartProblem("\(error)", .error)
@@ -127,7 +128,7 @@ package struct Backup: Sendable {
     }
 
     /// Copies the stores into a data folder whose lock is held. Stores that are there are moved to another
-    /// folder. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
+    /// folder. A crash leaves a ``CutRestore``. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
     /// another user. Users whose tokens the data folder does not know sign in again.
     ///
     /// The backup's file `policies` is put in place, so that the next start takes back what its configuration
@@ -136,9 +137,10 @@ package struct Backup: Sendable {
     package func restore(
         _ entries: [Entry], to folder: DataFolder
     ) throws(StartProblem) -> String? {
-        let incoming = "\(folder.path)/stores.incoming"
+        let incoming = folder.incomingStores
         do {
             if Files.exists(incoming) { try Files.removeFolder(incoming) }
+            try Files.makeFolder(incoming)
             for entry in entries {
                 try Files.makeFolder("\(incoming)/\(entry.identity)")
                 let copy = "\(incoming)/\(entry.identity)/store.sqlite"
@@ -146,17 +148,13 @@ package struct Backup: Sendable {
                 _ = try Store.restore(
                     storeFile(entry.identity), to: copy,
                     replacing: folder.storePath(entry.identity), clock: SystemClock())
+                try Files.syncParent(of: copy)
             }
-            if let kept = try Files.read(policies) { try Files.write(folder.policiesFile, kept) }
-            var aside: String?
-            let stores = "\(folder.path)/stores"
-            if Files.exists(stores) {
-                let stamp = ThisProcess.now.text.filter { $0.isNumber }
-                aside = "\(folder.path)/stores.before-\(stamp)"
-                try Files.rename(stores, to: aside ?? "")
+            if let kept = try Files.read(policies, mayBeLink: false) {
+                try Files.write("\(incoming)/policies", kept)
             }
-            try Files.rename(incoming, to: stores)
-            return aside
+            try Files.rename(incoming, to: folder.restoredStores)
+            return try folder.finishRestore()
         } catch {
             throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
         }
@@ -195,9 +193,13 @@ package struct Backup: Sendable {
 
     /// Reads and checks one copy.
     private func entry(_ identity: String) throws(StartProblem) -> Entry {
+        for folder in ["\(path)/stores", "\(path)/stores/\(identity)"]
+        where Files.exists(folder) && !Files.isFolder(folder) {
+            throw StartProblem("\(folder) is no folder: restore another backup.", .error)
+        }
         // SQLite also opens the files next to it, and would wait for ever for the writer of a pipe.
         for file in ["", "-wal", "-shm", "-journal"].map({ storeFile(identity) + $0 })
-        where Files.exists(file) && !Files.isRegular(file) {
+        where Files.exists(file) && !Files.isItselfRegular(file) {
             throw StartProblem("\(file) is no regular file: restore another backup.", .error)
         }
         let contents: StoreContents

@@ -22,13 +22,31 @@ package struct DataFolder: Sendable, Hashable {
         return DataFolder(path: "\(home)/.local/share/\(name)")
     }
 
-    /// Makes the folder if it is not there, and takes its lock.
-    package func open() throws(StartProblem) -> FolderLock {
+    /// Makes the folder if it is not there, takes its lock, and finishes or undoes a restore that was cut.
+    /// - Parameters:
+    ///   - isRestoring: whether a restore follows. Then stores that are missing after a cut one are no problem.
+    ///   - tell: gets the sentence on a restore that was cut.
+    package func open(
+        isRestoring: Bool = false, tell: (String) -> Void = { _ in }
+    ) throws(StartProblem) -> FolderLock {
         do {
             try Files.makeFolder(path)
             try refuseForeign()
             switch try FolderLock.take("\(path)/lock") {
-            case .held(let lock): return lock
+            case .held(let lock):
+                do {
+                    if !isRestoring || cutRestore != .undecided { try mendCutRestore(tell) }
+                } catch {
+                    lock.release()
+                    throw error
+                }
+                if !lock.hasRoom(bytes: Limits.openingBytes) {
+                    Store.openOnFullDisk()
+                    tell(
+                        "The disk of \(path) is full: what is here is read, and writes are refused until "
+                            + "some space is free.")
+                }
+                return lock
             case .taken:
                 throw StartProblem(
                     "Another Understudy runs on \(path). Stop it, or choose another folder with "
@@ -47,7 +65,7 @@ package struct DataFolder: Sendable, Hashable {
     /// backend. Lock and operator token stay.
     package func empty() throws(StartProblem) {
         do {
-            for folder in ["\(path)/stores", replacedStores] where Files.exists(folder) {
+            for folder in [storesFolder, replacedStores] where Files.exists(folder) {
                 try Files.removeFolder(folder)
             }
         } catch {
@@ -274,7 +292,8 @@ extension DataFolder {
 
     private static let ownNames: Set<String> = [
         "lock", "operator.token", "address", "socket", "sessions", "access", "tokens",
-        "cookies", "sign-ins", "sign-ins.key", "stores", "stores.incoming", "backups",
+        "cookies", "sign-ins", "sign-ins.key", "stores", "stores.incoming", "stores.restored",
+        "backups",
         "backend.sqlite", "backend.sqlite-wal", "backend.sqlite-shm", "backend.sqlite-journal",
     ]
 

@@ -171,7 +171,8 @@ extension ByteStream {
 
 /// A list as comma-separated values (RFC 4180) that a spreadsheet takes for what they are.
 ///
-/// 1. A text that a spreadsheet would run begins with an apostrophe here, which it hides. Numbers stay.
+/// 1. A text that a spreadsheet would run begins with an apostrophe here, which it hides. Some drop blanks before a
+///    sign, and take full-width signs for plain ones. Numbers stay.
 /// 2. A text with a separator of another country's spreadsheets, a tab or a semicolon, is quoted too: its
 ///    second half would else be a cell of its own, which could be run.
 /// 3. Objects and lists are their JSON. No value, and no such member, is an empty cell.
@@ -210,7 +211,11 @@ enum CSVText {
 
     /// Whether a spreadsheet would take a text for a formula.
     private static func isRun(_ text: String) -> Bool {
-        text.utf8.first.map(begins.contains) ?? false
+        if text.utf8.first.map(controls.contains) ?? false { return true }
+        let first = text.unicodeScalars.first { scalar in
+            !scalar.properties.isWhitespace && scalar.properties.generalCategory != .format
+        }
+        return first.map { "=+-@＝＋－＠".unicodeScalars.contains($0) } ?? false
     }
 
     private static func append(text: String, to bytes: inout [UInt8]) {
@@ -232,6 +237,6 @@ enum CSVText {
     private static let tab = UInt8(ascii: "\t")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
-    private static let begins: [UInt8] = Array("=+-@".utf8) + [tab, carriageReturn, lineFeed]
+    private static let controls = [tab, carriageReturn, lineFeed]
     private static let quoted: [UInt8] = Array(",;".utf8) + [quote, tab, carriageReturn, lineFeed]
 }

@@ -35,7 +35,7 @@ package enum Files {
 
     /// Syncs the parent folder of `path`, so that the entry's name is on disk. A sync of the file does not
     /// do that.
-    private static func syncParent(of path: String) throws(FileFailure) {
+    static func syncParent(of path: String) throws(FileFailure) {
         let slash = path.lastIndex(of: "/")
         let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -49,7 +49,12 @@ package enum Files {
         mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
     }
 
-    /// Whether `path`, or the target of a link there, is a regular file: no folder, pipe, socket or device.
+    /// Whether `path` is a regular file: no link, folder, pipe, socket or device.
+    static func isItselfRegular(_ path: String) -> Bool {
+        mode(path).map { $0 & S_IFMT == S_IFREG } ?? false
+    }
+
+    /// Whether `path`, or the target of a link there, is a regular file.
     package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
@@ -91,14 +96,16 @@ package enum Files {
     /// Opens a file for reading; nil if there is none.
     /// - Parameter mayBePipe: whether a pipe is read too, which may block until another program writes to it.
     private static func openForReading(
-        _ path: String, mayBePipe: Bool = false
+        _ path: String, mayBePipe: Bool = false, mayBeLink: Bool = true
     ) throws(FileFailure) -> CInt? {
         // Without O_NONBLOCK, opening a pipe would wait for a writer. It means nothing for a regular file.
-        let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
+        let flags =
+            O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK) | (mayBeLink ? 0 : O_NOFOLLOW)
         let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw FileFailure("read \(path)")
+            throw errno == ELOOP
+                ? FileFailure(noRegularFile: "read \(path)") : FileFailure("read \(path)")
         }
         var status = stat()
         // fstat fills the struct that it is given, which lives until the call returns.
@@ -113,9 +120,10 @@ package enum Files {
     /// The bytes of a file; nil if there is none.
     /// - Parameter mayBePipe: whether `path` may name a pipe, as a person's own option may.
     package static func read(
-        _ path: String, mayBePipe: Bool = false
+        _ path: String, mayBePipe: Bool = false, mayBeLink: Bool = true
     ) throws(FileFailure) -> [UInt8]? {
-        guard let descriptor = try openForReading(path, mayBePipe: mayBePipe) else { return nil }
+        let opened = try openForReading(path, mayBePipe: mayBePipe, mayBeLink: mayBeLink)
+        guard let descriptor = opened else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: Limits.smallFilePieceBytes)
@@ -128,11 +136,13 @@ package enum Files {
         }
     }
 
-    /// At most so many bytes of a file from an offset on; none at its end.
+    /// At most so many bytes of a file, which is no link, from an offset on; none at its end.
     static func read(
         _ path: String, from offset: Int64, most count: Int
     ) throws(FileFailure) -> [UInt8] {
-        guard let descriptor = try openForReading(path) else { throw FileFailure("read \(path)") }
+        guard let descriptor = try openForReading(path, mayBeLink: false) else {
+            throw FileFailure("read \(path)")
+        }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: count)
         // pread writes at most as many bytes as the array has.
@@ -276,12 +286,15 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         reason = unsafe String(cString: strerror(code))
     }
 
-    /// The failure to open a pipe, a socket, a device or a folder as a file. To read a pipe would block.
+    /// The failure to open a pipe, a socket, a device, a folder or a link as a file. To read a pipe would block.
     init(noRegularFile action: String) {
         self.action = action
         code = EINVAL
-        reason = "it is a pipe, a socket, a device or a folder, and has to be a regular file"
+        reason =
+            "it is a pipe, a socket, a device, a folder or a link, and has to be a regular file"
     }
+
+    package var isDiskFull: Bool { code == ENOSPC }
 
     package var description: String { "Cannot \(action): \(reason)." }
 }
@@ -310,6 +323,16 @@ package struct FolderLock: Sendable {
         close(descriptor)
         if code == EWOULDBLOCK { return .taken }
         throw FileFailure("lock \(file)", code: code)
+    }
+
+    /// Whether the disk has room for so many bytes, by writing them to the lock's file and cutting them off again.
+    func hasRoom(bytes: Int) -> Bool {
+        let zeros = [UInt8](repeating: 0, count: bytes)
+        // pwrite reads at most as many bytes as the array has.
+        let written = unsafe pwrite(descriptor, zeros, zeros.count, 0)
+        let isFull = written < 0 ? errno == ENOSPC || errno == EDQUOT : written < zeros.count
+        _ = ftruncate(descriptor, 0)
+        return !isFull
     }
 
     package func release() { close(descriptor) }

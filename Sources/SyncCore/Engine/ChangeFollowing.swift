@@ -32,14 +32,13 @@ extension SyncEngine {
                     "changes of the backend are not followed",
                     metadata: ["identity": "\(store.identity)"])
             }
-            await wishForPulls(heardChanges.take(now: .seconds(Int64.max)))
-            let pause = plan.pause(after: end, random: random)
-            let next = pause.map { clock.uptime() + $0 }
+            let next = clock.uptime() + plan.pause(after: end, random: random)
             while !Task.isCancelled, !isRetired, address == backend.address, mayFollow,
-                credential == self.credential(), next.map({ clock.uptime() < $0 }) ?? true
+                credential == self.credential(), clock.uptime() < next
             {
                 _ = followSignal.take()
-                await waitForChanges(until: next)
+                await wishForPulls(heardChanges.take(now: clock.uptime()))
+                await waitForChanges(until: min(next, heardChanges.next ?? next))
             }
         }
     }
@@ -92,21 +91,28 @@ extension SyncEngine {
             ? .givenUp : .ended(after: clock.uptime() - begun)
     }
 
-    /// Reads the stream until it ends, or is silent for too long.
+    /// Reads the stream until it ends, or is silent for too long, no faster than ``FollowPace`` allows. What is not
+    /// read yet waits at the backend.
     /// - Returns: whether it was given up because something has changed here.
     private func read(
         _ stream: ByteStream, _ credential: Credential, _ plan: inout FollowPlan
     ) async -> Bool {
         var reader = ChangeStreamReader()
+        var pace = FollowPace()
         var lastPiece = clock.uptime()
         while !Task.isCancelled, !isRetired, mayFollow, credential == self.credential() {
             await wishForPulls(heardChanges.take(now: clock.uptime()))
             _ = followSignal.take()
+            if let next = pace.next(now: clock.uptime()) {
+                await waitForChanges(until: min(next, heardChanges.next ?? next))
+                continue
+            }
             let wake: @Sendable () -> Void = { [followSignal] in followSignal.send(nil) }
             switch stream.read(maxBytes: SyncLimits.changePieceBytes, wake: wake) {
             case .bytes(let bytes):
                 lastPiece = clock.uptime()
                 guard let events = try? reader.take(bytes) else { return false }
+                pace.took(bytes: bytes.count, events, now: lastPiece)
                 for event in events { await hear(event, &plan) }
             case .end, .failed: return false
             case .wait:
@@ -196,8 +202,9 @@ struct FollowPlan: Sendable, Hashable {
         }
     }
 
-    /// How long to wait before the next request, with full jitter; nil until something changes here.
-    mutating func pause(after end: End, random: any RandomSource) -> Duration? {
+    /// How long to wait before the next request, with full jitter. Where the backend names no spread, or a very
+    /// short one, a backoff and a floor of its own hold.
+    mutating func pause(after end: End, random: any RandomSource) -> Duration {
         switch end {
         case .givenUp: return .zero
         case .notOffered:
@@ -208,14 +215,20 @@ struct FollowPlan: Sendable, Hashable {
             return .seconds(SyncLimits.followRefusedSeconds)
         case .ended(let time) where time >= .seconds(SyncLimits.followLastingSeconds):
             failures = 0
-            return jitter(atMost: spread, random)
+            return pause(random)
         case .ended:
             failures += 1
-            return jitter(atMost: max(spread, backoff), random)
+            return pause(random)
         case .unavailable(let retryAfter):
             failures += 1
-            return (retryAfter ?? .zero) + jitter(atMost: max(spread, backoff), random)
+            return (retryAfter ?? .zero) + pause(random)
         }
+    }
+
+    private func pause(_ random: any RandomSource) -> Duration {
+        max(
+            .milliseconds(SyncLimits.followFloorMilliseconds),
+            jitter(atMost: max(spread, backoff), random))
     }
 
     /// When a change that is heard now is pulled.
@@ -236,22 +249,52 @@ struct FollowPlan: Sendable, Hashable {
     }
 }
 
+/// When the next piece of a stream may be read, so that what a backend streams takes little of a core. Pure.
+struct FollowPace: Sendable, Hashable {
+    /// Until when what was read would have taken at the highest pace.
+    private var end = Duration.zero
+
+    /// Records a piece. A `reset` reads all tables, and so counts as many events.
+    mutating func took(bytes: Int, _ events: [ChangeEvent], now: Duration) {
+        let weight = events.reduce(0) { $0 + ($1 == .reset ? SyncLimits.changesInReset : 1) }
+        let seconds = max(
+            Double(bytes) / SyncLimits.followBytesPerSecond,
+            Double(weight) / SyncLimits.followEventsPerSecond)
+        end = max(end, now) + .seconds(seconds)
+    }
+
+    /// The uptime from which on a piece may be read, a second ahead of the pace; nil if that is now.
+    func next(now: Duration) -> Duration? {
+        let next = end - .seconds(1)
+        return next > now ? next : nil
+    }
+}
+
 /// Tables that were said to have changed, each with the uptime at which it is pulled. Pure.
 struct HeardChanges: Sendable, Hashable {
     private(set) var due: [TableName: Duration] = [:]
+    /// The tables that were taken in the last ``SyncLimits/changePullSeconds``, each with the uptime from which on
+    /// it may be taken again.
+    private var resting: [TableName: Duration] = [:]
 
     /// When the first one is due; nil without any.
     var next: Duration? { due.values.min() }
 
     /// Adds a table; one that waits already keeps its time.
     mutating func add(_ table: TableName, at time: Duration) {
+        let time = max(time, resting[table] ?? time)
         due[table] = min(due[table] ?? time, time)
     }
 
     /// Removes the tables that are due.
     mutating func take(now: Duration) -> [TableName] {
         let taken = due.filter { $0.value <= now }.keys.sorted { $0.key < $1.key }
-        for table in taken { due[table] = nil }
+        guard !taken.isEmpty else { return [] }
+        resting = resting.filter { $0.value > now }
+        for table in taken {
+            due[table] = nil
+            resting[table] = now + .seconds(SyncLimits.changePullSeconds)
+        }
         return taken
     }
 }

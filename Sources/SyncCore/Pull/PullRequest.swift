@@ -109,21 +109,21 @@ public struct PullQuery: Sendable, Hashable {
             try self.init(condition: text, parameters: [])
             return
         }
-        var condition = ""
+        var condition: String?
         var parameters: [String] = []
         for pair in try QueryParameter.split(text[...]) {
-            if pair.name == "$filter" {
+            if pair.name == "$filter", condition == nil {
                 condition = pair.value
             } else if pair.name.hasPrefix("$") || pair.name.hasPrefix("__") {
                 throw ODataError(
                     option: pair.name,
                     reason: "A pull takes whole rows in the order of their changes; of the options "
-                        + "it knows $filter alone", position: 0)
+                        + "it knows $filter alone, and once", position: 0)
             } else {
                 parameters.append(pair.raw)
             }
         }
-        try self.init(condition: condition, parameters: parameters)
+        try self.init(condition: condition ?? "", parameters: parameters)
     }
 
     private init(condition: String, parameters: [String]) throws(ODataError) {

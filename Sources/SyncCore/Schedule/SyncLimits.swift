@@ -54,7 +54,15 @@ public enum SyncLimits {
     static let changeSpreadMilliseconds = 1_000
     static let changeSpreadMaxMilliseconds = 60_000
     /// Bytes of the stream of changes that are read at once.
-    static let changePieceBytes = 16 << 10
+    static let changePieceBytes = 4 << 10
+    /// Bytes and events of the stream of changes that are read in a second, and the events as which a `reset` counts.
+    static let followBytesPerSecond = 65_536.0
+    static let followEventsPerSecond = 100.0
+    static let changesInReset = 20
+    /// How long after a pull the stream of changes may cause the next one of the same table, in seconds.
+    static let changePullSeconds: Int64 = 5
+    /// The shortest wait before a stream of changes that has ended is asked for again, in milliseconds.
+    static let followFloorMilliseconds: Int64 = 500
     /// How long a stream of changes may be silent, in seconds. Its heartbeats come every 15 s.
     static let followSilenceSeconds: Int64 = 45
     /// How long a stream of changes lasts that did not fail, in seconds.

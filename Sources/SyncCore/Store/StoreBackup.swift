@@ -4,6 +4,9 @@ import Storage
 import TablesProtocol
 
 extension Store {
+    /// Has this process open stores also where their disk is full, to read them. It has their folder's lock.
+    public static func openOnFullDisk() { DatabaseFiles.shareMemoryInProcess() }
+
     /// Writes a whole, consistent and verified copy of the store as it is at one moment, while it is
     /// in use.
     ///

@@ -106,7 +106,7 @@ struct Restore: AsyncParsableCommand {
         if dryRun {
             entries = try backup.rehearse(entries)
         } else {
-            let lock = try folder.open()
+            let lock = try folder.open(isRestoring: true, tell: ThisProcess.say)
             defer { lock.release() }
             if folder.hasStore {
                 try confirmation.confirm(

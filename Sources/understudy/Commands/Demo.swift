@@ -34,7 +34,7 @@ struct Demo: AsyncParsableCommand {
         processLog.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
         let log = processLog.logger
         var configuration = try configuration(sources)
-        let lock = try configuration.proxy.folder.open()
+        let lock = try configuration.proxy.folder.open(tell: ThisProcess.say)
         if fresh { try configuration.proxy.folder.empty() }
         let backend = try RunningBackend.start(
             try listen(sources), samples: true, log: log

@@ -22,12 +22,12 @@ struct OfflineAdmin: HTTPTransport {
     static func open(
         _ folder: DataFolder, _ sources: Sources, log: Logger
     ) async throws(StartProblem) -> OfflineAdmin {
-        guard folder.hasStore else {
+        guard folder.hasStore || folder.cutRestore != nil else {
             throw StartProblem(
                 "No Understudy runs on \(folder.path), and nothing is stored there. Start one, or "
                     + "name its folder with --data.", .notRunning)
         }
-        let lock = try folder.open()
+        let lock = try folder.open(tell: ThisProcess.say)
         do {
             let known = try folder.contents(Identity.anonymousKey).backend.flatMap {
                 BackendAddress($0)

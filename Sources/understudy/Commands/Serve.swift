@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         let log = try ProcessLog(sources)
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
         let manager = ServiceManager(environment: ThisProcess.environment)
-        let lock = try configuration.proxy.folder.open()
+        let lock = try configuration.proxy.folder.open { log.logger.warning("\($0)") }
         var composition = Composition(configuration, log: log.logger)
         composition.sockets = manager.sockets
         let running = RunningSettings(sources)

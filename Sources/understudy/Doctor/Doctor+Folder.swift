@@ -47,6 +47,11 @@ extension Doctor {
 
     func storeFindings(_ stores: [StoreInspection]) -> [Finding] {
         let check = "store"
+        do {
+            try folder.refuseCutRestore()
+        } catch {
+            return [.problem(check, error.sentence, "Do that, then start Understudy again.")]
+        }
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
         let general =
             [sqliteFinding()] + budgetFindings(stores) + waitingFindings(stores)

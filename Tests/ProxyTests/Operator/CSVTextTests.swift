@@ -29,7 +29,12 @@ struct CSVTextTests {
         (#"[-1,-0.5e3]"#, "-1,-0.5e3\r\n"),
         // Elsewhere in a text the signs do nothing, but a separator of another country may not split it.
         (#"["1=1","a;=1","a\t=1"]"#, "1=1,\"a;=1\",\"a\t=1\"\r\n"),
-        (#"["＝1","'=1"]"#, "＝1,'=1\r\n"),
+        (#"["'=1","a＝1","<=1"]"#, "'=1,a＝1,<=1\r\n"),
+        (#"["＝1","＋1","－1","＠a"]"#, "'＝1,'＋1,'－1,'＠a\r\n"),
+        (
+            #"[" =1","\u00a0=1","\u3000\u2003＝1","\ufeff-1","\u200b@a"," 1"]"#,
+            "' =1,'\u{A0}=1,'\u{3000}\u{2003}＝1,'\u{FEFF}-1,'\u{200B}@a,\" 1\"\r\n"
+        ),
     ])
     func `a text that a spreadsheet would run is escaped`(json: String, text: String) throws {
         #expect(try line(json) == text)

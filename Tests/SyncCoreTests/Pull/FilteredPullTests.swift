@@ -60,7 +60,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "$select=text", "$filter=a eq 1&$orderby=a", "$top=5", "$skip=1", "$inlinecount=allpages",
+        "$select=text", "$filter=a eq 1&$orderby=a", "$filter=a eq 1&$filter=a eq 1",
+        "list=1&%24filter=a eq 1&$filter=a eq 2", "$top=5", "$skip=1", "$inlinecount=allpages",
         "$count=true", "__includeDeleted=true", "__systemProperties=*", "text eq",
     ])
     func `a pull refuses an option other than a valid filter`(text: String) {
