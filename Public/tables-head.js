@@ -44,6 +44,7 @@ function factsOf(table) {
     words.pendingCount(table.pending),
     table.part && words.part(table.part),
     table.isComplete ? words.complete : words.partial,
+    table.drift,
     table.lastPull ? words.pulled(distance(table.lastPull)) : words.neverPulled,
     words.idKind[table.idKind] ?? table.idKind,
     table.isPublic && words.isPublic,

@@ -183,6 +183,8 @@ package struct ProxyConfiguration: Sendable {
     package var pageRows = SyncLimits.pullPageRows
     /// How long what is settled is kept.
     package var retention = Retention()
+    /// The time between two checks of a table's copy; nil for none.
+    package var checkCopies: Duration? = .seconds(SyncLimits.checkCopiesSeconds)
     package var backups = BackupPlan()
     /// Who is told what happens.
     package var notifications = NotificationPlan()
@@ -199,6 +201,6 @@ package struct ProxyConfiguration: Sendable {
     var syncSettings: SyncSettings {
         SyncSettings(
             triggers: triggers, parallelism: parallelism, tables: tables ?? pulledTables,
-            pageRows: pageRows, retention: retention)
+            pageRows: pageRows, retention: retention, checkCopies: checkCopies)
     }
 }

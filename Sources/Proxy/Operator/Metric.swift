@@ -22,6 +22,7 @@ enum Metric: String, CaseIterable {
     case pullsFailing = "understudy_table_pulls_failing"
     case paused = "understudy_table_paused"
     case rowsSetAside = "understudy_table_rows_set_aside"
+    case rowsMended = "understudy_table_rows_mended"
     case lastBackup = "understudy_last_backup_timestamp_seconds"
     case backupFailing = "understudy_backup_failing"
     case rejectedRequests = "understudy_rejected_requests_total"
@@ -46,8 +47,7 @@ enum Metric: String, CaseIterable {
         case .requestDuration, .clientRequestDuration: "histogram"
         case .buildInfo, .backendUp, .changesFollowed, .stores, .queueOperations, .oldestAge,
             .ledgerImbalance, .lastSync, .tableItems, .pushesFailing, .pullsFailing, .paused,
-            .rowsSetAside, .lastBackup,
-            .backupFailing, .storeBytes, .storeLogBytes,
+            .rowsSetAside, .rowsMended, .lastBackup, .backupFailing, .storeBytes, .storeLogBytes,
             .budgetUsed, .diskFreeBytes, .processOpenFiles, .processMaxFiles, .processVirtualBytes,
             .processMaxVirtualBytes, .processResidentBytes, .processStartTime:
             "gauge"
@@ -84,6 +84,8 @@ enum Metric: String, CaseIterable {
         case .pullsFailing: "1 for a table whose pulls fail, else 0."
         case .paused: "1 for a table that a person has paused, else 0."
         case .rowsSetAside: "Rows of the backend that are not here, since they cannot be taken."
+        case .rowsMended:
+            "Rows that no pull had shown and that comparisons with the backend have mended, in open stores."
         case .lastBackup: "When the latest backup of the backup folder began."
         case .backupFailing: "1 when the last try to make a backup failed, else 0."
         case .rejectedRequests: "Requests that were refused, by reason."

@@ -153,6 +153,8 @@ struct Metrics: Sendable {
             each("table", closed: closedTables { Int64($0.setAside) }) {
                 $0.tables.map { ($0.name, Int64($0.setAside)) }
             }
+        case .rowsMended:
+            each("table") { $0.tables.map { ($0.name, Int64($0.mendedRows)) } }
         case .lastBackup:
             // One in the future is from before the clock was set back.
             backups.backups.filter { $0.at <= now }.suffix(1).map {

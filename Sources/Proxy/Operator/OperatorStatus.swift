@@ -126,7 +126,7 @@ struct SettingsPatch {
             tables: try tables() ?? settings.tables,
             maxAttempts: try number("maxAttempts", 1...Limits.attemptsMax) ?? settings.maxAttempts,
             pageRows: try number("pageRows", 1...SyncLimits.pullPageRows) ?? settings.pageRows,
-            retention: settings.retention)
+            retention: settings.retention, checkCopies: settings.checkCopies)
     }
 
     private func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {

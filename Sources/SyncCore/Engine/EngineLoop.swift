@@ -106,22 +106,29 @@ extension SyncEngine {
     }
 
     func outlook() async -> Scheduler.Outlook {
+        let period = settings.checkCopies
         let found = try? await store.read { transaction in
             (
                 try transaction.dueOperations.hasQueued(), try transaction.attempts.hasSending(),
                 try transaction.dueOperations.earliestAttempt(),
-                try transaction.tableWaits.nextPull(), transaction.now
+                try transaction.tableWaits.nextPull(),
+                try period.flatMap { try transaction.copyChecks.due(every: $0).first },
+                transaction.now
             )
         }
-        guard let (hasQueued, hasSending, next, pull, now) = found else {
+        guard let (hasQueued, hasSending, next, pull, check, now) = found else {
             return Scheduler.Outlook()
         }
         let wait = next.map { $0.milliseconds - now.milliseconds }
+        func rest(until time: Instant) -> Duration {
+            .milliseconds(max(time.milliseconds - now.milliseconds, 0))
+        }
         return Scheduler.Outlook(
             hasDue: hasQueued || hasSending && current == nil || wait.map { $0 <= 0 } ?? false,
             untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil },
             putOffPull: pull?.table,
-            untilPull: pull.map { .milliseconds(max($0.at.milliseconds - now.milliseconds, 0)) })
+            untilPull: pull.map { rest(until: $0.at) }, check: check?.table,
+            untilCheck: check.map { rest(until: $0.at) })
     }
 
     /// Detects that the wall clock was set. Times of next attempts are wall times: if the clock was set

@@ -207,7 +207,16 @@ extension SyncEngine {
                 cancel: running.cancel, log: log,
                 progress: { report in await self.note(report, after: before) },
                 beforePage: { await self.pushBetweenPages(running, credential) })
-            var end = part == nil ? await pass.run() : await PartPull(pass).run()
+            let pull = { @Sendable in part == nil ? await pass.run() : await PartPull(pass).run() }
+            var end: PullPass.End
+            if let period = try await checkPeriod(request, running) {
+                var check = ComparePass(pass, every: period, pull: pull) {
+                    await !self.hasOtherWork(thanCheckIn: running.wish)
+                }
+                end = await check.run(pullsFirst: !request.checksCopy)
+            } else {
+                end = await pull()
+            }
             if let failure = end.tableFailure {
                 end = try await attribute(failure, of: pass, end)
             }
@@ -227,6 +236,33 @@ extension SyncEngine {
             }
         }
         return requiresSignIn && !isProven ? .signIn : nil
+    }
+
+    /// The period of a check that is made with a pull: where that is asked for, and where a person asks for a sync and
+    /// it is due; else nil.
+    private func checkPeriod(
+        _ request: PullRequest, _ running: CurrentRun
+    ) async throws(StoreError) -> Duration? {
+        guard let period = settings.checkCopies else { return nil }
+        if request.checksCopy { return period }
+        guard current?.isExplicit == true, running.wish == .sync,
+            await !hasOtherWork(thanCheckIn: running.wish)
+        else { return nil }
+        let isDue = try await store.read { transaction in
+            try transaction.copyChecks.due(every: period)
+                .contains { $0.table == request.table && $0.at <= transaction.now }
+        }
+        return isDue ? period : nil
+    }
+
+    /// Whether a check of a copy has to make way.
+    private func hasOtherWork(thanCheckIn wish: Scheduler.Wish) async -> Bool {
+        takeCauses()
+        scheduler.progressed(now: clock.uptime())
+        if callersBehind > 0 || scheduler.hasOtherWork(than: wish, now: clock.uptime()) {
+            return true
+        }
+        return await outlook().hasDue
     }
 
     /// Why a table is not pulled now: a person has paused it, or a failure puts it off; nil if it may be.

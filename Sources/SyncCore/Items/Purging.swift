@@ -51,10 +51,11 @@ struct Purging: InTransaction {
 
     /// The open operations of a table, in their order.
     func openOperations(of table: TableRecord) throws -> [TableOperation] {
-        let states = OperationState.open.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
         let seqs: [Int64] = try transaction.column(
-            "SELECT seq FROM operations WHERE table_id = ? AND state IN (\(states)) ORDER BY seq",
-            [table.id])
+            """
+            SELECT seq FROM operations WHERE table_id = ? AND state IN (\(OperationState.openInSQL))
+            ORDER BY seq
+            """, [table.id])
         return try seqs.compactMap { try queue.operation(seq: $0) }
     }
 

@@ -116,6 +116,7 @@ struct TableRecords {
               larger_pages_after = 0
             WHERE id = ?
             """, [table.id])
+        try transaction.run("DELETE FROM copy_checks WHERE table_id = ?", [table.id])
         transaction.effects.changedTables = true
     }
 

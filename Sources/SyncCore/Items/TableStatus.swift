@@ -44,6 +44,10 @@ public struct TableStatus: Sendable, Hashable {
     public var pullWait: TableWait?
     /// The number of the backend's rows that are set aside, because they cannot be applied.
     public var setAside: Int
+    /// What the last comparison with the backend that found rows which no pull had shown has mended: sentences.
+    public var drift: String?
+    /// How many such rows all comparisons have mended.
+    public var mendedRows: Int
     /// The built indexes, then one that is being built or could not be.
     public var indexes: [IndexStatus]
 }
@@ -67,6 +71,7 @@ struct TableStatuses: InTransaction {
             """, [table.id])
         let setAside = try setAsideRows.count(of: table.id)
         let pushWait = try transaction.tableWaits.wait(.push, of: table.name)
+        let check = try transaction.copyChecks.check(of: table)
         return TableStatus(
             name: table.name.text, items: Int(items ?? 0), pending: Int(pending ?? 0),
             isComplete: table.isComplete, part: table.part?.text, lastPull: table.lastPullAt,
@@ -74,10 +79,12 @@ struct TableStatuses: InTransaction {
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents, preservesHistory: table.preservesHistory, pause: table.pause,
-            warning: warning(table, pushWait, try setAsideRows.sentence(on: table.id)),
+            warning: warning(
+                table, pushWait, check, try setAsideRows.sentence(on: table.id)),
             pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: pushWait,
             pullWait: try transaction.tableWaits.wait(.pull, of: table.name), setAside: setAside,
+            drift: check.found, mendedRows: check.mended,
             indexes: try TableIndexes(transaction).statuses(of: table.id))
     }
 
@@ -86,14 +93,18 @@ struct TableStatuses: InTransaction {
         + "moment between is not protected."
 
     private func warning(
-        _ table: TableRecord, _ pushWait: TableWait?, _ setAside: String?
+        _ table: TableRecord, _ pushWait: TableWait?, _ check: CopyCheck, _ setAside: String?
     ) -> String? {
         var sentences = [table.pause.sentence, pushWait.map { "Its changes wait: \($0.reason)" }]
             .compactMap(\.self)
         if let error = table.pullError { sentences.append("Its pulls fail: \(error)") }
-        sentences += [
-            setAside, table.lacksVersions ? Self.noVersions : nil, table.warning,
-        ].compactMap(\.self)
+        if let setAside { sentences.append(setAside) }
+        if let objection = check.objection {
+            sentences.append("Its copy is not compared with the backend any more: \(objection)")
+            sentences.append("`understudy pull \(table.name) --reconcile` compares it.")
+        }
+        if table.lacksVersions { sentences.append(Self.noVersions) }
+        sentences += [table.warning].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 }

@@ -25,7 +25,7 @@ struct PartDoubts {
     }
 
     /// The next ids to ask about, in their order: items without local changes.
-    /// - Parameter limit: the most ids. Their texts have at most ``SyncLimits/doubtBytes`` bytes, or it is one.
+    /// - Parameter limit: the most ids.
     func next(of table: TableRecord, after id: String, limit: Int) throws -> [ItemID] {
         let texts: [String] = try transaction.column(
             """
@@ -34,12 +34,17 @@ struct PartDoubts {
             WHERE part_doubts.table_id = ?1 AND item_id > ?2 AND deleted = 0 AND pending IS NULL
             ORDER BY item_id LIMIT ?3
             """, [table.id, id, limit])
+        return Self.first(texts.map { ItemID(stored: $0, kind: table.idKind) })
+    }
+
+    /// The first of some ids, whose texts have at most ``SyncLimits/doubtBytes`` bytes, or one.
+    static func first(_ ids: [ItemID]) -> [ItemID] {
         var bytes = 0
-        let next = texts.prefix { text in
-            bytes += text.utf8.count
-            return bytes <= SyncLimits.doubtBytes || text == texts[0]
+        let first = ids.prefix { id in
+            bytes += id.text.utf8.count
+            return bytes <= SyncLimits.doubtBytes || id == ids[0]
         }
-        return next.map { ItemID(stored: $0, kind: table.idKind) }
+        return Array(first)
     }
 
     /// Forgets items that are deleted meanwhile.
@@ -52,16 +57,18 @@ struct PartDoubts {
             """, [table.id])
     }
 
-    /// Removes an item that has left the part, and leaves a tombstone. An item with a local change stays in
-    /// doubt, and so does one that was pushed after the backend was asked. One that a query of the developer's
-    /// returned stays.
+    /// Removes an item that has left the part, or that the backend has no more, and leaves a tombstone. An item with a
+    /// local change stays in doubt, and so does one that was pushed after the backend was asked. One stays that a
+    /// client's own pairs show, and of a part one that a query of the developer's returned.
     /// - Returns: whether it was removed.
     func leave(_ id: ItemID, of table: TableRecord, asOf change: Int64) throws -> Bool {
         guard let row = try transaction.items.row(table, exactly: id), row.pending == nil,
             row.settledAt <= change
         else { return false }
         try release([id.text], of: table)
-        if try transaction.tokens.isMember(id.text, in: table) { return false }
+        if try transaction.tokens.isMember(id.text, in: table, ofPairs: table.part == nil) {
+            return false
+        }
         return try transaction.items.remove(id, from: table, leavingTombstone: true)
     }
 

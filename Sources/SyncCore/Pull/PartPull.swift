@@ -29,7 +29,9 @@ struct PartPull: Sendable {
             var end = await pass.run()
             end.report.requests += requests
             if end.report.error == nil, end.stop == nil, !pass.cancel.isSet {
-                try await askDoubts(&end)
+                var asked = AskedItems(pass: pass, end: end)
+                try await asked.askDoubts()
+                end = asked.end
             }
             return end
         } catch {
@@ -163,150 +165,6 @@ struct PartPull: Sendable {
             guard token.rowID == known.token.rowID else { return }
             try change(transaction, table, &token)
             try transaction.tokens.save(token)
-        }
-    }
-
-    // MARK: 3. What has left
-
-    /// Asks for the items in doubt, some at a time.
-    private func askDoubts(_ end: inout PullPass.End) async throws(StoreError) {
-        let name = name
-        try await store.write { transaction in
-            guard let table = try transaction.tables.table(name) else { return }
-            try transaction.doubts.forgetDeleted(of: table)
-        }
-        var (last, most) = ("", SyncLimits.doubtsAsked)
-        while !pass.cancel.isSet {
-            let (after, limit) = (last, most)
-            let ids = try await store.read { transaction -> [ItemID] in
-                guard let table = try transaction.tables.table(name) else { return [] }
-                return try transaction.doubts.next(of: table, after: after, limit: limit)
-            }
-            guard let id = ids.last else { return }
-            if try await ask(ids, &end) {
-                last = id.text
-            } else if most > 1, end.report.error == nil {
-                most = 1
-            } else {
-                return
-            }
-        }
-    }
-
-    /// Asks for items in doubt until the backend has none of the others.
-    /// - Returns: false if it gave no such list, with the error unless fewer ids may be taken.
-    private func ask(_ ids: [ItemID], _ end: inout PullPass.End) async throws(StoreError) -> Bool {
-        let (name, wanted) = (name, pass.request.wanted)
-        var open = ids
-        while !open.isEmpty {
-            let change = try await store.read { try $0.counters.changeCount() }
-            end.report.requests += 1
-            let answer = await pass.remote.list(name, Self.query(open, in: wanted))
-            guard case .rows(let page) = answer else {
-                if ids.count == 1 || !answer.mayBeOfQuery { try await fail(answer, &end) }
-                return false
-            }
-            let asked = open
-            let ignoresFilter = page.elements.contains { element in
-                !asked.contains { id in element.itemID.map { id.isLike($0) } ?? false }
-            }
-            if ignoresFilter {
-                try await noteOthers()
-                return false
-            }
-            let counts = try await store.write { transaction in
-                var counts = AppliedCounts()
-                guard let table = try transaction.tables.table(name) else { return counts }
-                for element in page.elements {
-                    counts.add(
-                        try PulledRows(transaction: transaction).take(
-                            element, to: table, asOf: change))
-                }
-                let given = asked.filter { id in
-                    page.elements.contains { $0.itemID.map { id.isLike($0) } ?? false }
-                }
-                try transaction.doubts.release(given.map(\.text), of: table)
-                if page.elements.isEmpty {
-                    for id in asked
-                    where try transaction.doubts.leave(id, of: table, asOf: change) {
-                        counts.deleted += 1
-                    }
-                }
-                if counts.applied + counts.deleted > 0 {
-                    transaction.events.emit(.item, table: table.name)
-                }
-                return counts
-            }
-            end.report.received += page.elements.count
-            end.report.add(counts)
-            if page.elements.isEmpty { try await refresh(asked, &end) }
-            open.removeAll { id in
-                page.elements.isEmpty
-                    || page.elements.contains { $0.itemID.map { id.isLike($0) } ?? false }
-            }
-        }
-        return true
-    }
-
-    /// Takes the present rows of items that have left the part and are here for another query of the developer's
-    /// or a client's own pairs: such a query may not ask for them again soon.
-    private func refresh(_ ids: [ItemID], _ end: inout PullPass.End) async throws(StoreError) {
-        let name = name
-        let (kept, change) = try await store.read { transaction -> ([ItemID], Int64) in
-            let change = try transaction.counters.changeCount()
-            guard let table = try transaction.tables.table(name) else { return ([], change) }
-            return (try ids.filter { try transaction.tokens.isMember($0.text, in: table) }, change)
-        }
-        guard !kept.isEmpty else { return }
-        end.report.requests += 1
-        guard
-            case .rows(let page) = await pass.remote.list(name, Self.query(kept, in: PullQuery()))
-        else { return }
-        try await store.write { transaction in
-            guard let table = try transaction.tables.table(name) else { return }
-            for element in page.elements
-            where kept.contains(where: { id in element.itemID.map { id.isLike($0) } ?? false }) {
-                _ = try PulledRows(transaction: transaction).take(
-                    element, to: table, asOf: change)
-            }
-            transaction.events.emit(.item, table: table.name)
-        }
-    }
-
-    /// The rows of a query that have one of the ids, deleted or not.
-    private static func query(_ ids: [ItemID], in rows: PullQuery) -> PageQuery {
-        let comparisons = ids.map { Expression.binary(.equal, .column(.id), .literal(.id($0))) }
-        let all = [rows.filter, Expression.joined(.or, comparisons)].compactMap(\.self)
-        return PageQuery(
-            TableQuery(filter: Expression.joined(.and, all), includeDeleted: true),
-            parameters: rows.parameters)
-    }
-
-    private func fail(_ answer: RemoteAnswer, _ end: inout PullPass.End) async throws(StoreError) {
-        let failure = Prover.failure(answer, name)
-        end.report.error = failure.reason
-        if failure.mayBeOfTable {
-            end.tableFailure = failure
-            return
-        }
-        switch failure.state {
-        case .signedOut: end.stop = .signIn
-        case .offline, .portal, .degraded: end.stop = .backend(failure)
-        case .online, .notTables:
-            try await pass.noteFailure(failure.reason, canBeListed: false)
-        }
-    }
-
-    /// Warns that the backend ignores the filter, so that no item is known to have left.
-    private func noteOthers() async throws(StoreError) {
-        let name = name
-        try await store.write { transaction in
-            guard var table = try transaction.tables.table(name),
-                table.warning?.contains(TablePart.othersCame) != true
-            else { return }
-            table.warning = [table.warning, TablePart.othersCame].compactMap(\.self)
-                .joined(separator: " ")
-            try transaction.tables.save(table)
         }
     }
 }

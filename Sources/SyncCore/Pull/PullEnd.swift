@@ -45,6 +45,9 @@ extension PullPass {
                     }
                     record.mustCompare = false
                 }
+                if removes && plan.collectsIDs || !record.isComplete {
+                    try transaction.copyChecks.noteCompared(record)
+                }
                 record.isComplete = record.isComplete || !wasReset
                 if plan.start == nil {
                     try transaction.setAsideRows.releaseUnseen(since: startedAt, of: record)

@@ -13,6 +13,8 @@ struct PullRequest: Sendable, Hashable {
     /// Whether a comparison changes nothing that is newer here than at the backend, which may have been restored
     /// from an older backup, and ends with a failure then.
     var refusesOlder = false
+    /// Whether the table's copy is checked against the backend, and pulled only if it differs.
+    var checksCopy = false
     /// For a pull of a table that is copied in part (``TablePart``): the rows of the part.
     var part: PullQuery?
 

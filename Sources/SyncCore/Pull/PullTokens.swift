@@ -126,13 +126,14 @@ struct PullTokens {
                 """, [table.id]))
     }
 
-    /// Whether a query of the developer's returned an item.
-    func isMember(_ id: String, in table: TableRecord) throws -> Bool {
+    /// Whether a query of the developer's returned an item, or the list of a client's own pairs.
+    /// - Parameter ofPairs: whether only such lists count.
+    func isMember(_ id: String, in table: TableRecord, ofPairs: Bool = false) throws -> Bool {
         try transaction.integer(
             """
             SELECT 1 FROM tokens JOIN members ON members.token = tokens.id
-            WHERE table_id = ? AND item_id = ? LIMIT 1
-            """, [table.id, id]) != nil
+            WHERE table_id = ? AND item_id = ? AND (substr(query_id, 1, 1) = '?' OR NOT ?) LIMIT 1
+            """, [table.id, id, ofPairs]) != nil
     }
 
     /// Removes the record that a query returned an item.

@@ -254,6 +254,7 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
     }
 
     public static let open = Set(allCases.filter(\.isOpen))
+    static let openInSQL = open.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
     /// The open states in which a person decides.
     public static let waitsForPerson: Set<OperationState> = [.conflict, .quarantined]
     public static let waitsForBackend = open.subtracting(waitsForPerson)

@@ -38,6 +38,9 @@ struct Scheduler: Sendable {
         var putOffPull: TableName?
         /// How long until that pull is due.
         var untilPull: Duration?
+        /// The table whose copy is checked first, and how long until then.
+        var check: TableName?
+        var untilCheck: Duration?
     }
 
     var mode = EngineStatus.Mode.online
@@ -126,11 +129,18 @@ struct Scheduler: Sendable {
         if !isDue { lastProgress = now }
         if startPush(now: now, outlook: outlook) { return .run(.push) }
         if !outlook.hasDue { pushAt = nil }
+        // Copies are checked when there is nothing else to do.
+        let check =
+            link == .up && !outlook.hasDue
+            ? outlook.untilCheck.map { max(now + $0, pullPause ?? now) } : nil
+        if let table = outlook.check, let check, check <= now {
+            return .run(.pull(PullRequest(table: table, checksCopy: true)))
+        }
         let later = settings.triggers.contains(.afterWrites) ? outlook.untilNext : nil
         let pull = settings.triggers.contains(.reconnect) ? outlook.untilPull : nil
         let times = [
             isDue ? pushAt : nil, syncAt, later.map { now + $0 },
-            pull.map { max(now + $0, pullPause ?? now) },
+            pull.map { max(now + $0, pullPause ?? now) }, check,
         ]
         return .wait(until: times.compactMap(\.self).min())
     }

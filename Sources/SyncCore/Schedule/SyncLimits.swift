@@ -178,6 +178,21 @@ public enum SyncLimits {
     static let doubtBytes = 720
     /// The most ids in one such filter.
     static let doubtsAsked = 20
+    /// The time between two checks of a table's copy, in seconds, unless it is set.
+    public static let checkCopiesSeconds = 3_600
+    /// How often copies are checked before the check compares all ids, and at least how often a day it does.
+    static let checksBeforeComparison = 24
+    /// The time between two comparisons of all ids, if copies are checked each `period`.
+    static func betweenComparisons(_ period: Duration) -> Duration {
+        max(period, min(period * checksBeforeComparison, .seconds(86_400)))
+    }
+    /// The rest before a comparison that made way for other work goes on, in seconds.
+    static let betweenPartsOfComparison: Int64 = 60
+    /// The comparisons in a row that end with an objection to the backend's answers before a table is left alone.
+    static let faultyComparisons = 2
+    /// How much older a row of the backend has to be than the one that it gave before to show that the backend was
+    /// restored, in seconds: a clock that keeps local time goes back by an hour.
+    static let restoredSeconds: Int64 = 7_200
     /// How far after the beginning of a pull a row's time may be to advance its token, in seconds: the
     /// `Date` of an answer has whole seconds, and its server's clock may differ from the database's. Less than
     /// ``overlapSeconds``, so that no later change is missed.
@@ -214,6 +229,8 @@ public struct SyncSettings: Sendable, Hashable {
     public var pageRows: Int
     /// How long what is settled is kept.
     public var retention: Retention
+    /// The time between two checks of each table's copy against the backend; nil for none.
+    public var checkCopies: Duration?
 
     /// Makes settings. Values out of range become the nearest in range.
     public init(
@@ -223,7 +240,7 @@ public struct SyncSettings: Sendable, Hashable {
         tables: [TableName] = [],
         maxAttempts: Int = SyncLimits.attemptsBeforeRefusal,
         pageRows: Int = SyncLimits.pullPageRows,
-        retention: Retention = Retention()
+        retention: Retention = Retention(), checkCopies: Duration? = nil
     ) {
         self.triggers = triggers
         self.interval = max(interval, .seconds(1))
@@ -233,6 +250,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.maxAttempts = max(maxAttempts, 1)
         self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
         self.retention = retention
+        self.checkCopies = checkCopies
     }
 
     /// The operations that a push holds in flight at its beginning. With one slot an outcome is on disk

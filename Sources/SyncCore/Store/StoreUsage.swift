@@ -56,7 +56,10 @@ struct UsageReport {
     private static let tables: [(StoreUsageKind, [String])] = [
         (.items, ["items", "aliases"]), (.operations, ["operations"]), (.attempts, ["attempts"]),
         (.history, ["history", "undo_points"]),
-        (.pulls, ["set_aside_rows", "members", "tokens", "part_doubts"]),
+        (
+            .pulls,
+            ["set_aside_rows", "members", "tokens", "part_doubts", "copy_checks", "listed_ids"]
+        ),
         (.reports, ["events", "runs", "samples"]),
     ]
 

@@ -76,6 +76,7 @@ extension InTransaction {
     var tokens: PullTokens { PullTokens(transaction: transaction) }
     var setAsideRows: SetAsideRows { SetAsideRows(transaction: transaction) }
     var doubts: PartDoubts { PartDoubts(transaction: transaction) }
+    var copyChecks: CopyChecks { CopyChecks(transaction: transaction) }
     var history: HistoryLog { HistoryLog(transaction: transaction) }
     var events: EventLog { EventLog(transaction: transaction) }
     var runs: RunLog { RunLog(transaction: transaction) }

@@ -166,6 +166,7 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.listen) var listen: String?
     @Option(Settings.data, completion: .directory) var data: String?
     @Option(Settings.sync, completion: .words(of: SyncChoice.self)) var sync: String?
+    @Option(Settings.checkCopies) var checkCopies: String?
     @Option(Settings.table) var table: [String] = []
     @Option(Settings.policy) var policy: [String] = []
     @Option(Settings.allowHost) var allowHost: [String] = []

@@ -57,6 +57,7 @@ enum TerminalText {
                         "its \(what) fail since \(wait.since.text), tried again at "
                             + wait.nextTry.text))
             }
+            if let drift = table.drift { lines.append(row("", drift)) }
             if let warning = table.warning {
                 let since = table.pullsFailSince.map { " (since \($0.text))" } ?? ""
                 lines.append(row("", warning + since))
@@ -262,7 +263,7 @@ extension TerminalText {
             "\(table.name)  \(table.items) items, \(table.pending) unsent; read "
                 + "\(table.readPolicy.rawValue), write \(table.writePolicy.rawValue), conflicts "
                 + table.conflictPolicy.rawValue + (table.isPublic ? ", public" : "")
-        ] + (table.warning.map { ["  " + $0] } ?? [])
+        ] + [table.drift, table.warning].compactMap(\.self).map { "  " + $0 }
     }
 
     /// One index of a table, on one line.

@@ -72,6 +72,8 @@ struct ServeConfiguration: Sendable {
         proxy.applicationKey = try sources.value(Settings.applicationKeyFile).map(
             BackendConnection.applicationKey(file:))
         proxy.triggers = try sources.valueOrDefault(Settings.sync).triggers
+        let checks = try sources.valueOrDefault(Settings.checkCopies)
+        proxy.checkCopies = checks == .zero ? nil : checks
         try readStores(sources, into: &proxy)
         proxy.policies = try sources.list(Settings.policy)
         proxy.rules = GuardRules(

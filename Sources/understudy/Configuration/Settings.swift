@@ -36,6 +36,21 @@ extension Settings {
         reload: .engines { $0.triggers = $1.triggers }
     ) { SyncChoice(rawValue: $0) }
 
+    static let checkCopies = Setting<Duration>(
+        name: "check-copies", allowed: "off, or a time from 1s to 30d, such as 30m or 1h",
+        about: SettingText(
+            "How often each table's copy is checked against the backend, by the number of its rows and each "
+                + "24th time, or once a day, by all ids and versions; or off.", valueName: "time",
+            standard: "1h", example: "1h"), reload: .engines { $0.checkCopies = $1.checkCopies }
+    ) { text in
+        if text == "off" { return .zero }
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+            (1...30 * 86_400 / unit).contains(number)
+        else { return nil }
+        return .seconds(number * unit)
+    }
+
     static let table = Setting<TableSetting>(
         name: "table",
         allowed:
@@ -310,6 +325,7 @@ extension ServeSetting {
         ServeSetting(Settings.notifyEvents),
         ServeSetting(Settings.notifyValues),
         ServeSetting(Settings.sync),
+        ServeSetting(Settings.checkCopies),
         ServeSetting(Settings.table),
         ServeSetting(Settings.policy),
         ServeSetting(Settings.allowHost),

@@ -56,6 +56,29 @@ import Testing
         #expect(scheduler.next(now: .seconds(60), outlook: idle) == .run(.sync))
     }
 
+    @Test func `a copy is checked when nothing else is due and the backend answers`() throws {
+        var scheduler = scheduler()
+        let table = try #require(TableName("todoitem"))
+        var outlook = Scheduler.Outlook(check: table, untilCheck: .seconds(7))
+        #expect(scheduler.next(now: .zero, outlook: outlook) == .wait(until: nil))
+        scheduler.reached(now: .zero, wall: wall)
+        #expect(scheduler.next(now: .seconds(3), outlook: outlook) == .wait(until: .seconds(10)))
+        outlook.untilCheck = .zero
+        outlook.hasDue = true
+        #expect(scheduler.next(now: .seconds(10), outlook: outlook) == .run(.push))
+        outlook.hasDue = false
+        #expect(
+            scheduler.next(now: .seconds(11), outlook: outlook)
+                == .run(.pull(PullRequest(table: table, checksCopy: true))))
+        scheduler.failed(down, now: .seconds(12), wall: wall, random: random)
+        if case .run = scheduler.next(now: .seconds(12), outlook: outlook) {
+            Issue.record("checked while the backend is away")
+        }
+        var manual = self.scheduler([.manual])
+        manual.reached(now: .zero, wall: wall)
+        #expect(manual.next(now: .seconds(11), outlook: outlook) == .wait(until: nil))
+    }
+
     @Test func `a waiting operation wakes the schedule when it is due`() {
         var scheduler = scheduler()
         let outlook = Scheduler.Outlook(hasDue: false, untilNext: .seconds(7))

@@ -45,6 +45,9 @@ extension Answers {
         package let pullWait: TableWait?
         /// Rows of the backend that are not here, since they cannot be taken.
         package let setAside: Int
+        /// What the last comparison with the backend that found rows which no pull had shown has mended; null
+        /// without one.
+        package let drift: String?
         /// The indexes that the table has, then one that is being built or could not be.
         package let indexes: [TableIndex]
     }
@@ -213,7 +216,7 @@ extension Answers.TableStatus {
             warning: table.warning, pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: table.pushWait.map { .init($0) },
             pullWait: table.pullWait.map { .init($0) }, setAside: table.setAside,
-            indexes: table.indexes.map { .init($0) })
+            drift: table.drift, indexes: table.indexes.map { .init($0) })
     }
 }
 

@@ -1,0 +1,180 @@
+import Storage
+import TablesProtocol
+
+/// What comparisons of a table with the backend have found, and how far the present one is. Schema8.sql explains
+/// the fields.
+struct CopyCheck: Sendable, Hashable {
+    let tableID: Int64
+    var checkedAt: Instant
+    var comparedAt: Instant?
+    var surplus = 0
+    var begun: Int64?
+    var lastID: String?
+    var found: String?
+    var mended = 0
+    var faults = 0
+    var objection: String?
+
+    init(tableID: Int64, at time: Instant) { (self.tableID, checkedAt) = (tableID, time) }
+
+    /// Whether all ids and versions are to be compared now, and not the numbers of rows alone.
+    func comparesIDs(every period: Duration, at now: Instant) -> Bool {
+        guard begun == nil, let comparedAt, comparedAt <= now else { return true }
+        return comparedAt.advanced(by: SyncLimits.betweenComparisons(period)) <= now
+    }
+
+    /// Ends the comparison under way.
+    /// - Parameter objection: why the backend's answers are of no use; nil if all was compared. The second one in a
+    ///   row ends the checks of the table: the first may be a moment's, unless it is sure.
+    mutating func end(_ objection: String? = nil, isSure: Bool = false, at now: Instant) {
+        (begun, lastID) = (nil, nil)
+        guard let objection else {
+            (comparedAt, faults, self.objection) = (now, 0, nil)
+            return
+        }
+        faults += 1
+        if isSure || faults >= SyncLimits.faultyComparisons { self.objection = objection }
+    }
+}
+
+/// How many rows differed that no pull would have shown, by what was wrong with them here.
+struct CopyDrift: Sendable, Hashable {
+    var missing = 0
+    var changed = 0
+    var gone = 0
+
+    var rows: Int { missing + changed + gone }
+
+    mutating func add(_ effect: AppliedRow, wasHere: Bool) {
+        switch effect {
+        case .inserted: missing += 1
+        case .updated: if wasHere { changed += 1 } else { missing += 1 }
+        case .deleted: gone += 1
+        case .unchanged, .shadowed, .skipped, .older: break
+        }
+    }
+
+    /// What was found and done: a sentence for each kind.
+    func sentences(at time: Instant) -> String {
+        [
+            (missing, "missing here, fetched"), (changed, "older here, fetched"),
+            (gone, "no longer at the backend, removed"),
+        ].filter { $0.0 > 0 }.map { count, words in
+            "\(count == 1 ? "1 row was" : "\(count) rows were") \(words) at \(time.text)."
+        }.joined(separator: " ")
+    }
+}
+
+/// `copy_checks` and `listed_ids`.
+struct CopyChecks: InTransaction {
+    let transaction: Transaction
+
+    private static let columns = """
+        table_id, checked_at, compared_at, surplus, begun, last_id, found, mended, faults, objection
+        """
+
+    /// What is known of a table; nothing before its first check.
+    func check(of table: TableRecord) throws -> CopyCheck {
+        let known = try transaction.first(
+            "SELECT \(Self.columns) FROM copy_checks WHERE table_id = ?", [table.id]
+        ) { row in
+            var check = CopyCheck(tableID: row[0], at: Instant(milliseconds: row[1]))
+            check.comparedAt = (row[2] as Int64?).map { Instant(milliseconds: $0) }
+            (check.surplus, check.begun, check.lastID, check.found) = (
+                row[3], row[4], row[5], row[6]
+            )
+            (check.mended, check.faults, check.objection) = (row[7], row[8], row[9])
+            return check
+        }
+        return known ?? CopyCheck(tableID: table.id, at: transaction.now)
+    }
+
+    func save(_ check: CopyCheck) throws {
+        try transaction.run(
+            "REPLACE INTO copy_checks(\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                check.tableID, check.checkedAt.milliseconds, check.comparedAt?.milliseconds,
+                check.surplus, check.begun, check.lastID, check.found, check.mended, check.faults,
+                check.objection,
+            ])
+        if check.begun == nil {
+            try transaction.run("DELETE FROM listed_ids WHERE table_id = ?", [check.tableID])
+        }
+    }
+
+    /// Notes that a pull has compared all rows of a table.
+    func noteCompared(_ table: TableRecord) throws {
+        var check = try check(of: table)
+        check.checkedAt = transaction.now
+        check.end(at: transaction.now)
+        try save(check)
+    }
+
+    /// The tables that are checked, and when, the first one first. Left out are those that each pull compares as a
+    /// whole, that were never pulled to their end, and whose pulls fail or are paused or put off.
+    func due(every period: Duration) throws -> [(table: TableName, at: Instant)] {
+        let rest = min(period, .seconds(SyncLimits.betweenPartsOfComparison))
+        return try transaction.all(
+            """
+            SELECT name, CASE WHEN begun IS NULL THEN ?2 ELSE ?3 END
+                + CASE WHEN checked_at <= ?1 THEN checked_at ELSE 0 END AS due
+            FROM tables LEFT JOIN copy_checks ON table_id = tables.id
+            WHERE is_complete AND pull_error IS NULL AND pause NOT IN ('pulls', 'all')
+              AND objection IS NULL AND (paging IN ('keyset', 'skip-in-ties') OR is_unsorted)
+              AND NOT EXISTS (SELECT 1 FROM table_waits
+                WHERE table_waits.name_key = tables.name_key AND kind = 'pull' AND until > ?1)
+            ORDER BY due, tables.name_key
+            """,
+            [transaction.now.milliseconds, period.wholeMilliseconds, rest.wholeMilliseconds]
+        ) { row in
+            TableName(row[0] as String).map { ($0, Instant(milliseconds: row[1])) }
+        }
+    }
+
+    /// How many live rows the backend has as far as this store knows: what waits to be inserted does not count,
+    /// and what waits to be deleted does.
+    func knownRows(of table: TableRecord) throws -> Int {
+        let rows = try transaction.integer(
+            """
+            SELECT live_items + coalesce((
+              SELECT sum((shadow_columns IS NOT NULL AND server_deleted = 0) - (deleted = 0))
+              FROM operations JOIN items ON items.table_id = operations.table_id
+                AND items.id = item_id AND pending = seq
+              WHERE operations.table_id = ?1 AND state IN (\(OperationState.openInSQL))), 0)
+            FROM table_counters WHERE table_id = ?1
+            """, [table.id])
+        return Int(rows ?? 0)
+    }
+
+    /// The rows of a page of ids that are missing here, or have another version.
+    func differing(_ page: RemotePage, in table: TableRecord) throws -> [ItemID] {
+        try page.rows.filter { row in
+            guard let known = try items.row(table, exactly: row.id) else { return true }
+            return known.pending == nil && known.deleted
+                || row.version != nil && row.version != known.serverVersion
+        }.map(\.id)
+    }
+
+    /// Notes the ids of a page.
+    /// - Returns: whether any of them was not listed before.
+    func note(_ page: RemotePage, of table: TableRecord) throws -> Bool {
+        try transaction.run(
+            "INSERT OR IGNORE INTO listed_ids SELECT ?1, value FROM json_each(?2)",
+            [table.id, JSONList.text(page.elements.compactMap(\.idText))])
+        return transaction.db.changedRows > 0
+    }
+
+    /// How many ids were listed, and the unchanged items that were not and that no push has brought since.
+    func listed(in table: TableRecord, asOf change: Int64) throws -> (count: Int, others: [ItemID])
+    {
+        let count = try transaction.integer(
+            "SELECT count(*) FROM listed_ids WHERE table_id = ?", [table.id])
+        let others: [String] = try transaction.column(
+            """
+            SELECT id FROM items WHERE table_id = ?1 AND deleted = 0 AND pending IS NULL
+              AND settled_at <= ?2
+              AND NOT EXISTS (SELECT 1 FROM listed_ids WHERE table_id = ?1 AND item_id = items.id)
+            """, [table.id, change])
+        return (Int(count ?? 0), others.map { ItemID(stored: $0, kind: table.idKind) })
+    }
+}
