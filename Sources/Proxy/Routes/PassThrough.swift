@@ -124,6 +124,13 @@ struct PassThrough: Sendable {
                     "The backend wants https: start with --backend "
                         + "https://\(authority)\(backend.prefix)")
             }
+            if forwarding == .tables, Later.isOfGateway(response.head) {
+                if case .stream(let unread) = response.body { unread.cancel() }
+                let wait = response.head.headerFields[.retryAfter]
+                var later = unreachable(request, Later.reason(response.head.status.code))
+                if let wait { later.head.headerFields[.retryAfter] = wait }
+                return later
+            }
             return incoming(response, request, forwarding)
         } catch {
             // A cancelled request says nothing about the backend.

@@ -47,11 +47,13 @@ struct AnswerReader {
         }
         // 2. "Not now" may come from any server on the way, in any form.
         switch status {
-        case 429, 502, 503, 504:
-            let named = RetryAfter.parse(response.head.headerFields[.retryAfter], now: now)
+        case _ where Later(response.head) != nil:
+            let named = RetryAfter.parse(response.head, now: now)
             // A wait of nothing names no time: the backoff holds.
             let wait = named.flatMap { $0 > .zero ? $0 : nil }
             return .unavailable(status: status, retryAfter: wait)
+        // A network that wants a sign-in answers so, and no backend (RFC 6585).
+        case 511: return .unusable(status: status, .html)
         case 408, 500...: return .failed(status: status, text: text(response))
         case 401: return .unauthorized
         default: break

@@ -137,17 +137,15 @@ struct Prover: Sendable {
         case .unauthorized:
             return Failure(state: .signedOut, reason: "The backend asks to sign in.")
         case .unavailable(let status, let wait):
-            let reason =
-                status == 429
-                ? "The backend asks for fewer requests (429)."
-                : "The backend is not available (\(status))."
+            let later = Later(status: status)
             return Failure(
-                state: .degraded, reason: reason, retryAfter: wait, mayBeOfTable: status != 429)
+                state: later == .line && wait == nil ? .offline : .degraded,
+                reason: Later.reason(status), retryAfter: wait, mayBeOfTable: later == .table)
         case .failed(let status, _):
             return Failure(
                 state: .degraded, reason: "The backend fails with \(status).",
                 isFault: status != 408, mayBeOfTable: true)
-        case .unusable(let status, .html) where status < 400:
+        case .unusable(let status, .html) where status < 400 || status == 511:
             return Failure(
                 state: .portal,
                 reason: "A page came instead of data: a sign-in page of the network?")
