@@ -122,12 +122,14 @@ extension Response {
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
+    /// The version that a /tables server states; nil if it states none.
+    var serverVersion: String? {
+        HTTPField.Name("x-zumo-server-version").flatMap { head.headerFields[$0] }
+    }
+
     /// Whether every row of the server has all columns of its table. This holds for the JavaScript servers,
     /// which state their version: they add a column to the table when a write first names it.
-    fileprivate var sharesColumns: Bool {
-        guard let name = HTTPField.Name("x-zumo-server-version") else { return false }
-        return head.headerFields[name]?.hasPrefix("node") == true
-    }
+    fileprivate var sharesColumns: Bool { serverVersion?.hasPrefix("node") == true }
 }
 
 extension HTTPFields {

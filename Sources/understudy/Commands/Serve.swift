@@ -167,6 +167,7 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.data, completion: .directory) var data: String?
     @Option(Settings.sync, completion: .words(of: SyncChoice.self)) var sync: String?
     @Option(Settings.table) var table: [String] = []
+    @Option(Settings.trustTable) var trustTable: [String] = []
     @Option(Settings.policy) var policy: [String] = []
     @Option(Settings.allowHost) var allowHost: [String] = []
     @Option(Settings.allowOrigin) var allowOrigin: [String] = []

@@ -73,6 +73,7 @@ struct ServeConfiguration: Sendable {
             BackendConnection.applicationKey(file:))
         proxy.triggers = try sources.valueOrDefault(Settings.sync).triggers
         try readStores(sources, into: &proxy)
+        proxy.trustedTables = Set(try sources.list(Settings.trustTable))
         proxy.policies = try sources.list(Settings.policy)
         proxy.rules = GuardRules(
             allowedHosts: Set(try sources.list(Settings.allowHost)),
