@@ -157,6 +157,8 @@ package struct ProxyConfiguration: Sendable {
     package var parts: [TableName: TablePart] = [:]
     /// Tables that every sync pulls, also before a client has asked for them.
     package var pulledTables: [TableName] = []
+    /// See ``SyncSettings/trustedTables``.
+    package var trustedTables: Set<TableName> = []
     /// The policies of single tables.
     package var policies: [PolicySetting] = []
     package var rules = GuardRules()
@@ -201,6 +203,7 @@ package struct ProxyConfiguration: Sendable {
     var syncSettings: SyncSettings {
         SyncSettings(
             triggers: triggers, parallelism: parallelism, tables: tables ?? pulledTables,
-            pageRows: pageRows, retention: retention, checkCopies: checkCopies)
+            trustedTables: trustedTables, pageRows: pageRows, retention: retention,
+            checkCopies: checkCopies)
     }
 }

@@ -1,5 +1,7 @@
 """A table into which clients may insert without a sign-in, and which they may not read, such as feedback."""
 
+from programs import wait_until
+
 
 def unreadable(start, methods, *arguments):
     """A proxy in front of a backend that answers 401 for these methods of the table feedback."""
@@ -60,3 +62,29 @@ def test_a_table_that_is_not_copied_is_never_an_empty_list(start):
     # A client that pages reaches the end, by number or by the last id.
     assert proxy.request("GET", "/tables/todoitem?$filter=id gt 'a'&$orderby=id").json() == []
     assert proxy.request("GET", "/tables/todoitem?$skip=1").json() == []
+
+
+def test_what_waits_for_a_table_without_lists_goes_after_a_live_insert(start):
+    """The only table of the backend refuses every list; also after a restart."""
+    backend = start.backend("--faults")
+    backend.faults({"kind": "status", "status": 405, "methods": ["GET"], "tables": ["feedback"]})
+    proxy = start.proxy(backend.url)
+    assert proxy.insert({"id": "live", "text": "now"}, "feedback")["text"] == "now"
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    for number in range(3):
+        proxy.insert({"id": f"f{number}", "text": f"later {number}"}, "feedback")
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    wait_until(lambda: proxy.operator("GET", "/operations")["total"] == 0)
+    backend.faults()
+    there = {row["id"]: row["text"] for row in backend.all("feedback")}
+    assert there == {"live": "now", "f0": "later 0", "f1": "later 1", "f2": "later 2"}
+
+
+def test_a_trusted_table_needs_no_list(start):
+    backend = start.backend("--faults")
+    backend.faults({"kind": "status", "status": 403, "methods": ["GET"], "tables": ["feedback"]})
+    proxy = start.proxy(backend.url, "--sync", "manual", "--trust-table", "feedback")
+    proxy.insert({"id": "f", "text": "later"}, "feedback")
+    proxy.sync()
+    backend.faults()
+    assert [row["text"] for row in backend.all("feedback")] == ["later"]

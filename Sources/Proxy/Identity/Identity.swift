@@ -196,7 +196,7 @@ struct TokenVerifier: Sendable {
                 let with = try await status(token, table, generation)
                 if with == 400, backend == nil { continue }
                 if with == 401 { return .refused }
-                if [502, 503, 504].contains(with) { return .unreachable }
+                if with == 503 { return .unreachable }
                 guard (200..<300).contains(with) else { return .unproven }
                 return try await status(nil, table, generation) == 401 ? .good : .unproven
             }
@@ -206,6 +206,7 @@ struct TokenVerifier: Sendable {
         }
     }
 
+    /// The status of the answer; 503 for every one that says "later", or is a gateway's.
     private func status(
         _ token: Token?, _ table: TableName, _ generation: Generation
     ) async throws(TransportError) -> Int {
@@ -217,6 +218,7 @@ struct TokenVerifier: Sendable {
         for field in token?.field.token(for: generation) ?? [] {
             head.headerFields[field.name] = field.value
         }
-        return try await transport.send(Request(head: head)).head.status.code
+        let answer = try await transport.send(Request(head: head)).head
+        return Later.isOfGateway(answer) ? 503 : answer.status.code
     }
 }

@@ -123,7 +123,7 @@ struct SettingsPatch {
                 ?? settings.debounce,
             parallelism: try number("parallelism", 1...SyncLimits.parallelPushes)
                 ?? settings.parallelism,
-            tables: try tables() ?? settings.tables,
+            tables: try tables() ?? settings.tables, trustedTables: settings.trustedTables,
             maxAttempts: try number("maxAttempts", 1...Limits.attemptsMax) ?? settings.maxAttempts,
             pageRows: try number("pageRows", 1...SyncLimits.pullPageRows) ?? settings.pageRows,
             retention: settings.retention, checkCopies: settings.checkCopies)

@@ -202,7 +202,7 @@ extension TablesRoutes {
     enum InsertPermission: Sendable {
         case allowed
         case refused(Response)
-        /// The table cannot be read without a sign-in. It may accept inserts without one, as a feedback table
+        /// The table cannot be read without a sign-in, or at all. It may accept inserts, as a feedback table
         /// does.
         case unreadable
     }
@@ -224,9 +224,9 @@ extension TablesRoutes {
     /// 1. The backend is asked for a row of the table, while the connection is suspended. The row shows
     ///    whether the ids are integers, which a client must not get as strings. If there is no row, the
     ///    client is of the first generation and the backend may be, the table is also pulled.
-    /// 2. A 404 refuses the insert if another table gave a list. After a 401 the table is unreadable. The
-    ///    401 refuses the insert with `--sync manual`, which sends no write by itself, and if client and
-    ///    backend have different generations.
+    /// 2. A 404 refuses the insert if another table gave a list. After a 401, 403 or 405 the table is
+    ///    unreadable, but not with `--sync manual`, which sends no write by itself, nor if client and backend
+    ///    have different generations. Then the 401 refuses the insert.
     /// 3. If the backend cannot be reached or is too slow, its last answer decides.
     /// 4. Without an earlier answer the insert is allowed.
     func permission(_ context: RequestContext) async -> InsertPermission {
@@ -243,11 +243,13 @@ extension TablesRoutes {
         case .refused(let response, let reason, let spoken):
             let status = response.head.status.code
             let refusal = passed(response, reason, spoken: spoken, context)
-            if status == 401 {
-                backendStatus.note(context.call.table, needsSignIn: true)
+            // A page with 403 or 405 may be a gateway's.
+            let isJSON = (try? JSONValue(parsing: response.bytes ?? [])) != nil
+            if status == 401 || isJSON && (status == 403 || status == 405) {
+                if status == 401 { backendStatus.note(context.call.table, needsSignIn: true) }
                 let isUnderstood = spoken == context.call.generation
-                return isUnderstood && backendStatus.mayPullForRead
-                    ? .unreadable : .refused(refusal)
+                if isUnderstood, backendStatus.mayPullForRead { return .unreadable }
+                return status == 401 ? .refused(refusal) : .allowed
             }
             // Without any list so far, a 404 may come from a wrong address.
             return status == 404 && tenants.backendGeneration != nil ? .refused(refusal) : .allowed
@@ -275,10 +277,13 @@ extension TablesRoutes {
         passThrough.handle(request, .tables).send(
             reply.intercepted { response in
                 guard response.head.status.kind == .successful else { return reply(response) }
-                context.tenant.backendStatus.note(context.call.table, needsSignIn: false)
+                let (tenant, call) = (context.tenant, context.call)
+                tenant.backendStatus.note(call.table, needsSignIn: false)
                 work.start {
                     // A failure to count it does not change the answer.
-                    try? await context.tenant.store.countForwardedWrite()
+                    try? await tenant.store.countForwardedWrite()
+                    await tenant.engine.noteInsert(
+                        answered: response, into: call.table, as: call.generation)
                     reply(response)
                 }
             })

@@ -111,7 +111,11 @@ struct PassThrough: Sendable {
                 if let login = LoginAnswer(response, of: backend) { await signIn(login, request) }
                 await endRefusedToken(response, request)
             } else {
-                response = try await transport.open(outgoing(request, target, forwarding))
+                let sent = outgoing(request, target, forwarding)
+                // The answer to a write is judged, so it is read to its end.
+                let isJudged = forwarding == .tables && !Self.onlyReads(request.head.method)
+                response =
+                    isJudged ? try await transport.send(sent) : try await transport.open(sent)
                 if LoginAnswer.isSignOut(request, response) { await signOut(request) }
                 await endRefusedToken(response, request)
             }
@@ -123,6 +127,13 @@ struct PassThrough: Sendable {
                     request,
                     "The backend wants https: start with --backend "
                         + "https://\(authority)\(backend.prefix)")
+            }
+            if forwarding == .tables, Later.isOfGateway(response.head) {
+                if case .stream(let unread) = response.body { unread.cancel() }
+                let wait = response.head.headerFields[.retryAfter]
+                var later = unreachable(request, Later.reason(response.head.status.code))
+                if let wait { later.head.headerFields[.retryAfter] = wait }
+                return later
             }
             return incoming(response, request, forwarding)
         } catch {

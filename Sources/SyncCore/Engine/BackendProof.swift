@@ -1,5 +1,6 @@
+public import HTTPMessage
 import Logging
-import TablesProtocol
+public import TablesProtocol
 
 // Whether the backend may be asked, and whether it is the one that it claims to be: the proof before anything is
 // sent, what its answers say about its reach, and the times before which it is not to be asked.
@@ -38,16 +39,17 @@ extension SyncEngine {
     func otherBackendReason() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
-            let (binding, known, notBefore, owner) = try await store.write { transaction in
+            let (binding, known, notBefore, owner, takers) = try await store.write { transaction in
                 (
                     try transaction.binding.bind(to: address),
                     try transaction.binding.provenGeneration(),
                     try transaction.binding.notBefore(),
-                    try transaction.binding.owner()
+                    try transaction.binding.owner(), try transaction.binding.takers()
                 )
             }
             self.binding = binding
             self.owner = owner
+            self.takers = takers
             backendNotBefore = store.has(.tableWaitIgnored) ? nil : notBefore
             // The known generation is only tried first: the backend may have another one by now.
             if backend.generation == .auto, let known, binding == .bound {
@@ -74,7 +76,8 @@ extension SyncEngine {
     func prover(_ remote: Remote) -> Prover {
         Prover(
             remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown,
-            isRemembered: isGenerationRemembered && !store.has(.strayListRebinds))
+            isRemembered: isGenerationRemembered && !store.has(.strayListRebinds),
+            unlisted: takers.union(settings.trustedTables))
     }
 
     /// Proves the backend with the tables that this store knows or is to pull. Without any table there is
@@ -86,7 +89,12 @@ extension SyncEngine {
         if tables.isEmpty, let forbidden { return .backend(forbidden) }
         guard !tables.isEmpty else { return await checkReachability(credential) }
         let remote = remote(credential)
-        switch await prover(remote).prove(tables) {
+        var prover = prover(remote)
+        if prover.isGenerationOpen, !isGenerationRemembered {
+            let next = try? await store.read { try $0.dueOperations.next(upTo: .max, limit: 1) }
+            prover.writers = next?.first?.generation
+        }
+        switch await prover.prove(tables) {
         case .proven(let generation):
             await noteProof(of: generation)
             return nil
@@ -102,6 +110,37 @@ extension SyncEngine {
             }
             return failure.state == .signedOut ? .signIn : .backend(failure)
         }
+    }
+
+    /// Records the backend's answer to an insert that a client has sent to it past the store. A success with the
+    /// item proves the backend, and that the table takes writes although it may give no list.
+    public func noteInsert(
+        answered response: Response, into table: TableName, as generation: Generation
+    ) async {
+        let reader = AnswerReader(generation: generation, now: clock.now())
+        guard case .row = reader.write(response) else { return }
+        do throws(StoreError) {
+            guard try await otherBackendReason() == nil else { return }
+            try await store.write { try $0.binding.noteTaker(table) }
+        } catch {
+            log.warning("table not noted", metadata: ["error": "\(error)"])
+        }
+        takers.insert(table)
+        await noteProof(of: knownGeneration ?? generation)
+        guard scheduler.isAutomatic else { return }
+        scheduler.wish(.push)
+        signal.send(nil)
+    }
+
+    /// What a person is told of changes that wait although the backend answers, after a minute in which no table
+    /// has proven it; nil before that.
+    func proofAdvice(_ table: String) -> String? {
+        guard let since = unprovenSince,
+            clock.uptime() - since >= .seconds(SyncLimits.unprovenSeconds)
+        else { return nil }
+        return
+            "Nothing is sent before a table gives a list, or takes an insert that a client sends while the "
+            + "backend answers. If \(table) takes writes and gives no list: --trust-table \(table)."
     }
 
     /// Records that a table gave a list, and the backend's generation.
@@ -124,6 +163,7 @@ extension SyncEngine {
     /// - Parameter failure: why the table that was asked for cannot be used.
     func noteReachable(about failure: Prover.Failure? = nil) async {
         let wasOnline = scheduler.backend.state == .online
+        if failure != nil, !isProven { unprovenSince = unprovenSince ?? clock.uptime() }
         let reason = ["The backend answers.", failure?.reason].compactMap(\.self)
         scheduler.reached(
             now: clock.uptime(), wall: clock.now(), reason: reason.joined(separator: " "),
@@ -232,6 +272,7 @@ extension SyncEngine {
     func noteProven() async {
         let wasOnline = scheduler.backend.state == .online
         provenAt = clock.uptime()
+        unprovenSince = nil
         failedInProofs = []
         scheduler.reached(now: clock.uptime(), wall: clock.now())
         // Taken before the write, so that a failure during the write counts for the next time.

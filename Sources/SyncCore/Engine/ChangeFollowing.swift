@@ -78,8 +78,7 @@ extension SyncEngine {
             case .stream(let stream) = response.body
         else {
             if case .stream(let stream) = response.body { stream.cancel() }
-            let wait = RetryAfter.parse(
-                response.head.headerFields[.retryAfter], now: clock.now())
+            let wait = RetryAfter.parse(response.head, now: clock.now())
             return plan.end(status: response.head.status.code, retryAfter: wait)
         }
         defer { stream.cancel() }
@@ -195,8 +194,9 @@ struct FollowPlan: Sendable, Hashable {
     /// The kind of an answer that is no stream.
     func end(status: Int, retryAfter: Duration?) -> End {
         switch status {
-        case 401, 403: .refused
-        case 429, 503: .unavailable(retryAfter: retryAfter)
+        case 401: .refused
+        case 403 where retryAfter == nil: .refused
+        case 403, 407, 421, 425, 429, 503: .unavailable(retryAfter: retryAfter)
         case 500... where isOffered: .unavailable(retryAfter: retryAfter)
         default: .notOffered
         }

@@ -341,10 +341,8 @@ extension SyncEngine {
     ) async -> (RunState, String?) {
         switch stop {
         case .backend(let failure) where failure.isAboutTable:
-            let reason = "The backend answers. \(failure.reason)"
             isProven = false
-            scheduler.reached(
-                now: clock.uptime(), wall: clock.now(), reason: reason, refused: failure.request)
+            await noteReachable(about: failure)
             scheduler.pausePushes(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
             current?.loggedReason = failure.reason
             return (.completeWithErrors, failure.reason)

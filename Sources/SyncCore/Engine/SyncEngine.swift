@@ -50,6 +50,10 @@ public actor SyncEngine {
     var binding: Binding?
     /// See ``BackendBinding/owner()``; nil until ``binding`` is read.
     var owner: String?
+    /// See ``BackendBinding/takers()``; empty until ``binding`` is read.
+    var takers: Set<TableName> = []
+    /// Since when no table has proven the backend that answers, in uptime; nil if one has.
+    var unprovenSince: Duration?
     /// Before which the backend asked not to be tried (Retry-After), by the wall clock; nil if it named no
     /// time, or before the binding is read.
     var backendNotBefore: Instant?
@@ -158,10 +162,18 @@ public actor SyncEngine {
     /// - Throws: ``StoreError`` when the store cannot be read.
     public func status() async throws(StoreError) -> EngineStatus {
         let ledger = try await store.ledger()
-        let tables = try await store.tables()
+        var (tables, backend) = (try await store.tables(), backendStatus)
+        for index in tables.indices where tables[index].pending > 0 {
+            guard let advice = proofAdvice(tables[index].name) else { break }
+            if backend.state == .online {
+                (backend.state, backend.reason) = (.notTables, "\(backend.reason) \(advice)")
+            }
+            tables[index].warning = [tables[index].warning, advice].compactMap(\.self)
+                .joined(separator: " ")
+        }
         let untilSync = scheduler.syncAt.map { $0 - clock.uptime() }
         return EngineStatus(
-            identity: store.identity, backend: backendStatus, mode: scheduler.mode,
+            identity: store.identity, backend: backend, mode: scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
             nextSync: untilSync.map { clock.now().advanced(by: $0) },
             warnings: warnings + [store.roomWarning].compactMap(\.self)
@@ -254,6 +266,7 @@ public actor SyncEngine {
         isGenerationRemembered = false
         binding = nil
         owner = nil
+        unprovenSince = nil
         backendNotBefore = nil
         generation = backend.generation.first
         warnings = []

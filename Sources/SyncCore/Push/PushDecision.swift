@@ -150,8 +150,8 @@ struct Postponement: Sendable, Hashable {
     enum Cause: Sendable, Hashable {
         /// The connection to the backend. Counts to the circuit.
         case link
-        /// The backend as a whole does not answer requests now (429, or a proof failed). It may have named a
-        /// wait. Counts to the circuit.
+        /// The backend as a whole does not answer requests now (``Later/backend``, or a proof failed). It may
+        /// have named a wait. Counts to the circuit.
         case busy(retryAfter: Duration?)
         /// The backend fails for this table (502, 503, 504), if a proof shows that it otherwise answers. It
         /// may have named a wait.

@@ -32,14 +32,16 @@ enum Verdict {
         case .failed(let status, let text):
             return inconclusive("The backend failed with \(status)\(detail(text))")
         case .unavailable(let status, let wait):
-            let reason =
-                status == 429
-                ? "The backend asks for fewer requests."
-                : "The backend is not available (\(status))."
+            let later = Later(status: status)
             let cause: Postponement.Cause =
-                status == 429 ? .busy(retryAfter: wait) : .table(retryAfter: wait)
+                switch later {
+                case .table: .table(retryAfter: wait)
+                case .line where wait == nil: .link
+                case .line, .backend: .busy(retryAfter: wait)
+                }
             return .postponed(
-                Postponement(cause: cause, maybeApplied: status != 429, reason: reason))
+                Postponement(
+                    cause: cause, maybeApplied: later == .table, reason: Later.reason(status)))
         case .unusable(let status, let why):
             // A request in a protocol version that the backend refuses was not carried out.
             return .postponed(

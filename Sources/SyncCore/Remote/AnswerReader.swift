@@ -47,11 +47,13 @@ struct AnswerReader {
         }
         // 2. "Not now" may come from any server on the way, in any form.
         switch status {
-        case 429, 502, 503, 504:
-            let named = RetryAfter.parse(response.head.headerFields[.retryAfter], now: now)
+        case _ where Later(response.head) != nil:
+            let named = RetryAfter.parse(response.head, now: now)
             // A wait of nothing names no time: the backoff holds.
             let wait = named.flatMap { $0 > .zero ? $0 : nil }
             return .unavailable(status: status, retryAfter: wait)
+        // A network that wants a sign-in answers so, and no backend (RFC 6585).
+        case 511: return .unusable(status: status, .html)
         case 408, 500...: return .failed(status: status, text: text(response))
         case 401: return .unauthorized
         default: break
@@ -120,12 +122,14 @@ extension Response {
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
+    /// The version that a /tables server states; nil if it states none.
+    var serverVersion: String? {
+        HTTPField.Name("x-zumo-server-version").flatMap { head.headerFields[$0] }
+    }
+
     /// Whether every row of the server has all columns of its table. This holds for the JavaScript servers,
     /// which state their version: they add a column to the table when a write first names it.
-    fileprivate var sharesColumns: Bool {
-        guard let name = HTTPField.Name("x-zumo-server-version") else { return false }
-        return head.headerFields[name]?.hasPrefix("node") == true
-    }
+    fileprivate var sharesColumns: Bool { serverVersion?.hasPrefix("node") == true }
 }
 
 extension HTTPFields {

@@ -170,6 +170,8 @@ extension ForwardedRead {
         case (.row, _), (.rows, _), (.empty, _): return nil
         case (.unavailable, _), (.unreachable, _), (.failed(status: 408, _), _): return nil
         case (.unusable(_, .redirect), _): return nil
+        // A gateway has no answer of the backend.
+        case (.unusable(status: 511, _), _), (.failed(status: 511..., _), _): return nil
         // A success that is not JSON is not from a /tables server.
         case (.unusable(let status, _), _) where status < 400: return nil
         case (.conflict, _), (.missing, _), (.unauthorized, _), (.rejected, _), (.failed, _),

@@ -9,6 +9,10 @@ struct Prover: Sendable {
     var isGenerationOpen: Bool
     /// Whether the remote's generation was detected before.
     var isRemembered = false
+    /// The tables that need give no list: those that have taken a write, and those that the operator trusts.
+    var unlisted: Set<TableName> = []
+    /// The generation of the writes that wait, where that of the backend is not known.
+    var writers: Generation?
 
     enum Outcome: Sendable, Hashable {
         /// A table gave a list.
@@ -111,6 +115,10 @@ struct Prover: Sendable {
         _ answer: RemoteAnswer, _ table: TableName, in generation: Generation
     ) -> Outcome {
         guard case .rows(let page) = answer else {
+            if isProof(answer, of: table) {
+                let isFound = !isGenerationOpen || generation != remote.generation
+                return .proven(isFound ? generation : writers ?? generation)
+            }
             var failure = Self.failure(answer, table)
             // Without a token, one table may require a sign-in that the others do not require.
             if answer == .unauthorized, remote.credential == .none { failure.isAboutTable = true }
@@ -130,6 +138,24 @@ struct Prover: Sendable {
         return .proven(.mobileApps)
     }
 
+    /// Whether an answer proves the backend although it is no list. A page, or a server of another kind, may
+    /// refuse a list too, so a refusal counts only where it says that it comes from a /tables server, or where
+    /// the table has taken a write before, or is trusted. A page counts for 405 alone, which no network's sign-in
+    /// page has. A 404 is no proof: a site that is gone answers so to everything.
+    private func isProof(_ answer: RemoteAnswer, of table: TableName) -> Bool {
+        let mayBeUnlisted = unlisted.contains(table)
+        switch answer {
+        case .rejected(status: 403, _), .rejected(status: 405, _):
+            return mayBeUnlisted || remote.failures.last(of: table)?.isOfTables == true
+        // With a token, it is the token that is refused.
+        case .unauthorized: return mayBeUnlisted && remote.credential == .none
+        case .unusable(status: 405, .html): return mayBeUnlisted
+        case .row, .rows, .empty, .conflict, .missing, .rejected, .failed, .unavailable, .unusable,
+            .unreachable:
+            return false
+        }
+    }
+
     /// The failure that an answer other than a list shows.
     static func failure(_ answer: RemoteAnswer, _ table: TableName) -> Failure {
         switch answer {
@@ -138,17 +164,15 @@ struct Prover: Sendable {
         case .unauthorized:
             return Failure(state: .signedOut, reason: "The backend asks to sign in.")
         case .unavailable(let status, let wait):
-            let reason =
-                status == 429
-                ? "The backend asks for fewer requests (429)."
-                : "The backend is not available (\(status))."
+            let later = Later(status: status)
             return Failure(
-                state: .degraded, reason: reason, retryAfter: wait, mayBeOfTable: status != 429)
+                state: later == .line && wait == nil ? .offline : .degraded,
+                reason: Later.reason(status), retryAfter: wait, mayBeOfTable: later == .table)
         case .failed(let status, _):
             return Failure(
                 state: .degraded, reason: "The backend fails with \(status).",
                 isFault: status != 408, mayBeOfTable: true)
-        case .unusable(let status, .html) where status < 400:
+        case .unusable(let status, .html) where status < 400 || status == 511:
             return Failure(
                 state: .portal,
                 reason: "A page came instead of data: a sign-in page of the network?")
@@ -262,12 +286,14 @@ public struct BackendExamination: Sendable {
 
     /// Lists each table, at most ``SyncLimits/examinedTables``. One list proves the backend, whatever the
     /// other tables answer.
-    /// - Parameter parts: the tables that are to be copied in part.
+    /// - Parameters:
+    ///   - parts: the tables that are to be copied in part.
+    ///   - trusted: see ``SyncSettings/trustedTables``.
     public func findings(
-        _ tables: [TableName], parts: [TableName: TablePart] = [:]
+        _ tables: [TableName], parts: [TableName: TablePart] = [:], trusted: Set<TableName> = []
     ) async -> Findings {
         let recorder = ResponseRecorder(transport, clock)
-        var findings = await findings(tables, parts, through: recorder)
+        var findings = await findings(tables, parts, trusted, through: recorder)
         let seen = recorder.seen.withLock { $0 }
         findings.isTLSFailure = seen.isTLSFailure
         findings.clockAheadSeconds = seen.clockAheadSeconds
@@ -308,21 +334,27 @@ public struct BackendExamination: Sendable {
     }
 
     private func findings(
-        _ tables: [TableName], _ parts: [TableName: TablePart],
+        _ tables: [TableName], _ parts: [TableName: TablePart], _ trusted: Set<TableName>,
         through transport: any HTTPTransport
     ) async -> Findings {
         let remote = Remote(
             transport: transport, address: backend.address, generation: backend.generation.first,
             applicationKey: backend.applicationKey, credential: .none, clock: clock)
-        var prover = Prover(remote: remote, isGenerationOpen: backend.generation == .auto)
+        var prover = Prover(
+            remote: remote, isGenerationOpen: backend.generation == .auto, unlisted: trusted)
+        var unlisted: TableName?
         var found = Findings(state: .notTables, reason: "There is no table to ask for.")
         var failures: [Prover.Failure] = []
         for table in tables.prefix(SyncLimits.examinedTables) {
             let (answer, spoken) = await prover.ask(table)
             if case .proven(let generation) = prover.outcome(answer, table, in: spoken) {
-                prover.remote.generation = generation
-                prover.isGenerationOpen = false
-                found.generation = generation
+                if case .rows = answer {
+                    prover.remote.generation = generation
+                    prover.isGenerationOpen = false
+                    found.generation = generation
+                } else {
+                    unlisted = unlisted ?? table
+                }
             }
             switch answer {
             case .rows:
@@ -343,6 +375,8 @@ public struct BackendExamination: Sendable {
         if let first = found.tables.first {
             (found.state, found.reason) = (.online, "Table \(first) gives a list.")
             found.properties = await properties(found.tables, prover.remote)
+        } else if let unlisted {
+            (found.state, found.reason) = (.online, "Table \(unlisted) needs to give no list.")
         } else if let failure = failures.first {
             // The failure is not about one table only.
             (found.state, found.reason) = (failure.state, failure.reason)

@@ -28,7 +28,8 @@ struct Remote: Sendable {
             failures.note(
                 FailedRequest(
                     method: request.method.rawValue, path: address.prefix + request.target,
-                    status: exchange.status, at: clock.now()),
+                    status: exchange.status, at: clock.now(),
+                    isOfTables: exchange.response?.serverVersion != nil),
                 to: address.prefix + "/tables/")
         }
         return exchange
@@ -165,6 +166,8 @@ public struct FailedRequest: Sendable, Hashable {
     /// The status; nil when no answer came.
     public var status: Int?
     public var at: Instant
+    /// Whether the answer says that it is of a /tables server.
+    var isOfTables = false
 }
 
 /// The last request that failed for each table, while a pass runs.
@@ -192,7 +195,7 @@ extension RemoteAnswer {
     }
 }
 
-/// The backend that the store belongs to: five values of `meta`.
+/// The backend that the store belongs to: six values of `meta`.
 struct BackendBinding: InTransaction {
     let transaction: Transaction
 
@@ -201,6 +204,7 @@ struct BackendBinding: InTransaction {
     private static let generationKey = "backend.generation"
     private static let notBeforeKey = "backend.notBefore"
     private static let ownerKey = "backend.owner"
+    private static let takersKey = "backend.takers"
 
     /// Binds the store to a backend. A bound backend that never answered as /tables is replaced.
     func bind(to address: BackendAddress) throws -> Binding {
@@ -209,6 +213,7 @@ struct BackendBinding: InTransaction {
         if let bound, try text(Self.provenKey) != nil { return .other(bound) }
         try set(Self.addressKey, address.description)
         try remove(Self.generationKey)
+        try remove(Self.takersKey)
         try setNotBefore(nil)
         try transaction.tableWaits.forgetTimes()
         return .bound
@@ -247,6 +252,17 @@ struct BackendBinding: InTransaction {
         try set(Self.notBeforeKey, String(time.milliseconds))
     }
 
+    /// The tables that give no list and have taken a write.
+    func takers() throws -> Set<TableName> {
+        let names = try text(Self.takersKey)?.split(separator: " ") ?? []
+        return Set(names.compactMap { TableName(String($0)) })
+    }
+
+    func noteTaker(_ table: TableName) throws {
+        let names = try takers().union([table]).map(\.text).sorted()
+        try set(Self.takersKey, names.joined(separator: " "))
+    }
+
     /// The user's id at the backend, where the store came from another backend; nil in any other store.
     func owner() throws -> String? { try text(Self.ownerKey) }
 
@@ -259,6 +275,7 @@ struct BackendBinding: InTransaction {
         try set(Self.addressKey, address.description)
         try remove(Self.provenKey)
         try remove(Self.generationKey)
+        try remove(Self.takersKey)
         try setNotBefore(nil)
         for table in try tables.all() {
             try tokens.remove(of: table, queryID: nil)

@@ -1,4 +1,5 @@
 import HTTPMessage
+public import HTTPTypes
 import TablesProtocol
 
 /// The answer to one request, before any decision.
@@ -16,11 +17,11 @@ enum RemoteAnswer: Sendable, Hashable {
     case missing(status: Int, text: String = "")
     /// 401.
     case unauthorized
-    /// Any other 4xx except 408 and 429: the backend understood the request and refuses it.
+    /// Any other 4xx that is not ``Later``, except 408: the backend understood the request and refuses it.
     case rejected(status: Int, text: String)
     /// 408, or a 5xx of the backend itself: it may have acted.
     case failed(status: Int, text: String)
-    /// 429, 502, 503 or 504: not now, with the wait if one was named.
+    /// Not now (``Later``), with the wait if one was named.
     case unavailable(status: Int, retryAfter: Duration?)
     /// An answer that does not fit the request: HTML, a torn or foreign body, a redirect, or a refused
     /// protocol version. Never a verdict.
@@ -93,8 +94,60 @@ struct RemoteExchange: Sendable {
     var fields: [String] = []
 }
 
+/// What an answer that says "later" is about.
+public enum Later: Sendable, Hashable {
+    /// The backend as a whole, which has not carried the request out: 429, 425, and 403 with `Retry-After`, as
+    /// gateways answer beyond a quota.
+    case backend
+    /// Perhaps one table, and the request may have been carried out: 502, 503, 504.
+    case table
+    /// The way to the backend, which the request has not reached: 407, 421.
+    case line
+
+    init(status: Int) {
+        switch status {
+        case 403, 425, 429: self = .backend
+        case 407, 421: self = .line
+        default: self = .table
+        }
+    }
+
+    /// Reads the head of an answer; nil if it does not say "later".
+    init?(_ head: HTTPResponse) {
+        switch head.status.code {
+        case 407, 421, 425, 429, 502, 503, 504: break
+        case 403 where RetryAfter.parse(head, now: Instant(milliseconds: 0)) != nil: break
+        default: return nil
+        }
+        self.init(status: head.status.code)
+    }
+
+    /// Whether an answer is no answer of the backend to a client, but says "later", or is a gateway's: 511, 52x.
+    public static func isOfGateway(_ head: HTTPResponse) -> Bool {
+        Later(head) != nil || head.status.code >= 511
+    }
+
+    /// Why nothing can be sent now: one sentence.
+    public static func reason(_ status: Int) -> String {
+        switch status {
+        case 403: "The backend's quota is used up (403)."
+        case 407: "A proxy on the way asks for a sign-in of its own (407): see --backend-proxy."
+        case 421: "The address leads to a server that does not answer for the backend (421)."
+        case 425: "The backend is not ready for the request yet (425)."
+        case 429: "The backend asks for fewer requests (429)."
+        default: "The backend is not available (\(status))."
+        }
+    }
+}
+
 /// Reads `Retry-After` in both of its forms.
 enum RetryAfter {
+    /// How long the answer with this head asks to wait. A date is by the clock of the answer's own `Date`.
+    static func parse(_ head: HTTPResponse, now: Instant) -> Duration? {
+        let sent = head.headerFields[.date].flatMap { Instant(httpDate: $0) }
+        return parse(head.headerFields[.retryAfter], now: sent ?? now)
+    }
+
     /// How long to wait from `now`, given whole seconds or an HTTP date. Nil if the field is absent or
     /// unreadable. Never negative; at most ``SyncLimits/retryAfterSeconds``.
     static func parse(_ field: String?, now: Instant) -> Duration? {

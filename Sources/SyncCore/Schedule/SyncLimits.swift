@@ -201,6 +201,8 @@ public enum SyncLimits {
     static let proofTables = 8
     /// The most tables that a proof lists if each of them fails with an error of the backend.
     static let proofFaults = 3
+    /// How long changes wait for a proof before a person is told what it takes, in seconds.
+    static let unprovenSeconds: Int64 = 60
     /// The most tables that one examination of a backend lists.
     static let examinedTables = 20
     /// How long before an insert a delete may have been answered that took effect after the insert's highest id
@@ -223,6 +225,8 @@ public struct SyncSettings: Sendable, Hashable {
     public var parallelism: Int
     /// The tables that a sync pulls in addition to those in the store.
     public var tables: [TableName]
+    /// The tables whose writes are sent without a list as proof, where the backend refuses the list.
+    public var trustedTables: Set<TableName>
     /// The number of failures of its own after which an operation is quarantined.
     public var maxAttempts: Int
     /// The rows requested in one page, 1 to ``SyncLimits/pullPageRows``.
@@ -237,7 +241,7 @@ public struct SyncSettings: Sendable, Hashable {
         triggers: Set<Trigger> = Set(Trigger.allCases),
         interval: Duration = .seconds(SyncLimits.syncIntervalSeconds),
         debounce: Duration = .milliseconds(SyncLimits.debounceMilliseconds), parallelism: Int = 1,
-        tables: [TableName] = [],
+        tables: [TableName] = [], trustedTables: Set<TableName> = [],
         maxAttempts: Int = SyncLimits.attemptsBeforeRefusal,
         pageRows: Int = SyncLimits.pullPageRows,
         retention: Retention = Retention(), checkCopies: Duration? = nil
@@ -247,6 +251,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.debounce = max(debounce, .zero)
         self.parallelism = min(max(parallelism, 1), SyncLimits.parallelPushes)
         self.tables = tables
+        self.trustedTables = trustedTables
         self.maxAttempts = max(maxAttempts, 1)
         self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
         self.retention = retention

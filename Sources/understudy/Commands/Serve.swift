@@ -168,6 +168,7 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.sync, completion: .words(of: SyncChoice.self)) var sync: String?
     @Option(Settings.checkCopies) var checkCopies: String?
     @Option(Settings.table) var table: [String] = []
+    @Option(Settings.trustTable) var trustTable: [String] = []
     @Option(Settings.policy) var policy: [String] = []
     @Option(Settings.allowHost) var allowHost: [String] = []
     @Option(Settings.allowOrigin) var allowOrigin: [String] = []

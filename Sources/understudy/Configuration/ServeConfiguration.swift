@@ -75,6 +75,7 @@ struct ServeConfiguration: Sendable {
         let checks = try sources.valueOrDefault(Settings.checkCopies)
         proxy.checkCopies = checks == .zero ? nil : checks
         try readStores(sources, into: &proxy)
+        proxy.trustedTables = Set(try sources.list(Settings.trustTable))
         proxy.policies = try sources.list(Settings.policy)
         proxy.rules = GuardRules(
             allowedHosts: Set(try sources.list(Settings.allowHost)),

@@ -63,6 +63,16 @@ extension Settings {
         refusal: TableSetting.refusal
     ) { TableSetting($0) }
 
+    static let trustTable = Setting<TableName>(
+        name: "trust-table",
+        allowed: "the name of a table, letters, digits and _, not a digit first",
+        about: SettingText(
+            "A table that takes writes and gives no list: its writes are sent although no list proves the "
+                + "backend.", valueName: "name", standard: "none", example: "feedback", isList: true
+        ),
+        reload: .engines { $0.trustedTables = $1.trustedTables }
+    ) { TableName($0) }
+
     static let policy = Setting<PolicySetting>(
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
@@ -327,6 +337,7 @@ extension ServeSetting {
         ServeSetting(Settings.sync),
         ServeSetting(Settings.checkCopies),
         ServeSetting(Settings.table),
+        ServeSetting(Settings.trustTable),
         ServeSetting(Settings.policy),
         ServeSetting(Settings.allowHost),
         ServeSetting(Settings.allowOrigin),

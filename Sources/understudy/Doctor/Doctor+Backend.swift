@@ -46,7 +46,8 @@ extension Doctor {
         let parts = list(Settings.table).compactMap { table in table.part.map { (table.name, $0) } }
         let found = await examination.findings(
             seen.isEmpty ? [TableName("todoitem")].compactMap { $0 } : seen,
-            parts: Dictionary(parts, uniquingKeysWith: { $1 }))
+            parts: Dictionary(parts, uniquingKeysWith: { $1 }),
+            trusted: Set(list(Settings.trustTable)))
         await transport.stop()
         if let answers, found.state != .online { return answers }
         var findings = [reach(found, address, seen)]
@@ -136,7 +137,8 @@ extension Doctor {
         case .notTables where !found.refusals.isEmpty:
             return .problem(
                 check, "\(address) answers, and lists no table for this caller: \(found.reason)",
-                "Allow GET for the table at the backend, or name another one with --table.")
+                "Allow GET for the table at the backend, or name another one with --table. A table that "
+                    + "takes writes and gives no list is named with --trust-table.")
         case .notTables:
             return .problem(
                 check, "\(address): \(found.reason)",

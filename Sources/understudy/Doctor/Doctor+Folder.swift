@@ -277,5 +277,6 @@ struct RunningState: Sendable, Hashable {
     private static let examined = paths.union([
         Settings.backend.name, Settings.table.name, Settings.allowPlainHTTP.name,
         Settings.diskBudget.name, Settings.backendProxy.name, Settings.backendGeneration.name,
+        Settings.trustTable.name,
     ])
 }

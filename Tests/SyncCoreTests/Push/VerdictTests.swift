@@ -159,6 +159,11 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("408", subject(.insert), .failed(status: 408, text: ""), .own(true)),
         .init("503", subject(.update), .unavailable(status: 503, retryAfter: nil), .table(true)),
         .init("429", subject(.update), .unavailable(status: 429, retryAfter: nil), .busy(false)),
+        .init(
+            "a quota", subject(.update), .unavailable(status: 403, retryAfter: nil), .busy(false)),
+        .init("425", subject(.delete), .unavailable(status: 425, retryAfter: nil), .busy(false)),
+        .init("407", subject(.update), .unavailable(status: 407, retryAfter: nil), .link(false)),
+        .init("421", subject(.insert), .unavailable(status: 421, retryAfter: nil), .link(false)),
         .init("a page", subject(.update), .unusable(status: 200, .html), .own(true)),
         .init("a torn body", subject(.insert), .unusable(status: 201, .notJSON), .own(true)),
         .init(
