@@ -199,6 +199,8 @@ struct RunningState: Sendable, Hashable {
     var identity: String?
     /// What keeps queued operations from being sent; nil if there are none, or nothing does.
     var held: String?
+    /// What was written without a sign-in, which the backend refuses; nil without any.
+    var unsigned: String?
     /// The other users with operations that are not being sent.
     var users: [User] = []
     /// Why the last automatic backup failed; nil if it did not.
@@ -223,6 +225,7 @@ struct RunningState: Sendable, Hashable {
             guard table.pullError != nil || table.pushWait != nil else { return nil }
             return table.warning.map { "\(table.name): \($0)" }
         }
+        state.unsigned = status?.unsigned?.sentence
         state.wanted = (status?.wantedTables ?? []).compactMap { TableName($0) }
         let process: Answers.ProcessReport? = try? await client.forAll.get("/process")
         for setting in process?.settings ?? [] { state.settings[setting.name] = setting.values }
