@@ -7,10 +7,9 @@ import Synchronization
 /// cannot notice since it does not watch suspended connections, and connections whose request does not arrive in
 /// time.
 ///
-/// The places of ``Limits/connections``, in four parts: any connection gets one of the first half. In the second one
-/// of a whole request gets any (``WaitingConnections``), and one of which much has arrived gets any but the last
-/// eighth. In the last quarter each answer closes its connection. So requests that do not arrive leave places to
-/// those that do.
+/// Of the places of ``Limits/connections`` any connection gets one of the first half. A whole request gets any
+/// (``WaitingConnections``), and one of which much has arrived any but the last quarter. In the last eighth each answer
+/// closes its connection. So requests that do not arrive leave places to those that do.
 ///
 /// libmicrohttpd 0.9.75 could accept by itself, but its way to stop accepting
 /// (`MHD_quiesce_daemon`) races with its threads and then aborts the process.
@@ -127,8 +126,7 @@ final class ConnectionReaper: Sendable {
 
     /// Whether an answer is to close its connection, so that others find a place.
     var isCrowded: Bool {
-        hasWaiting.load(ordering: .relaxed)
-            || connections.load(ordering: .relaxed) > limits.keptConnections
+        connections.load(ordering: .relaxed) > limits.keptConnections
     }
 
     /// Ends ``run(deliver:)``. The sockets are closed by ``closeSockets()`` once its thread has ended.

@@ -65,9 +65,9 @@ extension Limits {
     /// The places that are given to connections before anything of their requests was seen.
     var unseenConnections: Int { connections - connections / 2 }
     /// With more connections than these each answer closes its own.
-    var keptConnections: Int { connections - max(1, connections / 4) }
+    var keptConnections: Int { connections - max(1, connections / 8) }
     /// The places that are given to requests of which much has arrived but not all.
-    var bodyConnections: Int { connections - connections / 8 }
+    var bodyConnections: Int { connections - connections / 4 }
     /// Bytes of a first request that are looked at while its connection waits. The kernel's buffer holds more.
     static let peekedBytes = 32 * 1024
     /// For how many requests of which much has arrived others are evicted at once.

@@ -107,8 +107,7 @@ def test_honest_clients_are_served_beside_slow_ones(proxy, kind):
         worst = max(seconds for _, seconds in took)
         print(f"{kind}: {len(took)} clients, the slowest {worst:.2f} s")
         assert worst < PROMPT, sorted(took, key=lambda one: -one[1])[:5]
-        if kind != "long bodies":
-            assert kept.sock is socket_of_kept, "the kept connection was closed"
+        assert kept.sock is socket_of_kept, "the kept connection was closed"
     kept.close()
 
 
