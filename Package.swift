@@ -89,7 +89,7 @@ let package = Package(
                 .embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql"),
                 .embedInCode("Schema/Schema3.sql"), .embedInCode("Schema/Schema4.sql"),
                 .embedInCode("Schema/Schema5.sql"), .embedInCode("Schema/Schema6.sql"),
-                .embedInCode("Schema/Schema7.sql"),
+                .embedInCode("Schema/Schema7.sql"), .embedInCode("Schema/Schema8.sql"),
             ],
             swiftSettings: settings),
         .target(

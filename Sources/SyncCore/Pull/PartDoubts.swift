@@ -53,12 +53,12 @@ struct PartDoubts {
     }
 
     /// Removes an item that has left the part, and leaves a tombstone. An item with a local change stays in
-    /// doubt, and so does one that was pushed after the backend was asked. One that a query of the developer's
-    /// returned stays.
+    /// doubt, and so does one that was pushed after the backend was asked, or inserted a moment ago. One that a query
+    /// of the developer's returned stays.
     /// - Returns: whether it was removed.
     func leave(_ id: ItemID, of table: TableRecord, asOf change: Int64) throws -> Bool {
         guard let row = try transaction.items.row(table, exactly: id), row.pending == nil,
-            row.settledAt <= change
+            row.settledAt <= change, !row.replaced.hasInsert(transaction.now)
         else { return false }
         try release([id.text], of: table)
         if try transaction.tokens.isMember(id.text, in: table) { return false }

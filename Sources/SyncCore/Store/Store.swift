@@ -358,5 +358,6 @@ extension Migrations {
         Step(version: 5, sql: String(decoding: PackageResources.Schema5_sql, as: UTF8.self)),
         Step(version: 6, sql: String(decoding: PackageResources.Schema6_sql, as: UTF8.self)),
         Step(version: 7, sql: String(decoding: PackageResources.Schema7_sql, as: UTF8.self)),
+        Step(version: 8, sql: String(decoding: PackageResources.Schema8_sql, as: UTF8.self)),
     ])
 }
