@@ -31,7 +31,7 @@ extension OperatorAPI {
                 "A reconcile of a part of a table needs the queryId that its pulls had.",
                 code: "invalid-query")
         }
-        let refusesOlder = reconcile && body["refuseOlder"]?.bool ?? false
+        let refusesOlder = reconcile ? body["refuseOlder"]?.bool : nil
         let wait = try Self.wait(call)
         let id = await tenant.engine.startPull(
             table, query: query, queryID: queryID, reconcile: reconcile, refusesOlder: refusesOlder)

@@ -65,7 +65,7 @@ public struct ConflictDetail: Sendable, Hashable {
     public var reason: String?
     /// The user's columns that the change started from.
     public var base: JSONText?
-    /// The local row's columns; nil if the row is deleted locally.
+    /// The columns as the local change leaves them; nil if it deletes the row.
     public var mine: JSONText?
     /// The backend's columns; nil if the backend has no row.
     public var server: JSONText?
@@ -117,17 +117,19 @@ struct ConflictList: InTransaction {
             let row = try items.row(table, exactly: operation.itemID)
         else { return nil }
         let server = ServerSide(shadowOf: row)
-        let bothLive = server.isLive && !row.deleted
+        let mine = try queue.mine(of: operation, row)
+        let bothLive = server.isLive && mine != nil
         let (base, theirs) = (operation.baseRow ?? Columns(), server.columns ?? Columns())
-        let merge = ThreeWayMerge(base: base, mine: row.columns, theirs: theirs)
+        let merge = ThreeWayMerge(base: base, mine: mine ?? Columns(), theirs: theirs)
         return ConflictDetail(
             id: operation.id, identity: transaction.identity, table: operation.table.text,
             itemID: operation.itemID.text, revision: operation.revision, kind: operation.kind,
             title: operation.title, reason: operation.reason, base: operation.baseRow?.json,
-            mine: row.visible?.json, server: server.columns?.json,
-            serverDeleted: !server.isLive, mineDeleted: row.deleted,
+            mine: mine?.json, server: server.columns?.json,
+            serverDeleted: !server.isLive, mineDeleted: mine == nil,
             fields: bothLive
-                ? ConflictDetail.Field.all(base: base, mine: row.columns, server: theirs) : [],
+                ? ConflictDetail.Field.all(base: base, mine: mine ?? Columns(), server: theirs)
+                : [],
             proposed: bothLive ? merge.proposed.json : nil,
             since: operation.lastAttemptAt ?? operation.createdAt,
             mineAt: operation.createdAt, mineActor: operation.actor, serverAt: server.updatedAt)

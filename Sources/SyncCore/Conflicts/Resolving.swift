@@ -44,7 +44,13 @@ struct Resolving: InTransaction {
             return .refused(reason: "It is in no conflict.")
         }
         let server = ServerSide(shadowOf: row)
-        let proposed = proposed(operation, row, server)
+        let mine = try queue.mine(of: operation, row)
+        // A deletion on either side cannot be merged.
+        let merge = mine.map {
+            ThreeWayMerge(
+                base: operation.baseRow ?? Columns(), mine: $0, theirs: server.columns ?? Columns())
+        }
+        let proposed = server.isLive ? merge?.proposed : nil
         switch resolution {
         case .newest:
             guard let theirs = server.updatedAt.flatMap({ Instant(parsing: $0) }) else {
@@ -56,10 +62,11 @@ struct Resolving: InTransaction {
                 id, revision: revision,
                 isMineLater ? .mine : proposed == nil ? .server : .merged)
         case .mine:
-            let mine = row.deleted ? nil : mine(operation, row, over: server)
+            let takesRow = server.columns == nil || transaction.has(.mineRevertsTheirs)
             // My values stay, so `before` in history is the backend's row that is replaced.
             try send(
-                mine, &operation, &row, over: server, "Kept mine.",
+                takesRow ? mine : merge?.mineOverTheirs, &operation, &row, over: server,
+                "Kept mine.",
                 before: server.isLive ? server.columns : nil)
         case .merged:
             guard let proposed else {
@@ -73,7 +80,7 @@ struct Resolving: InTransaction {
             case .refused(let sentence): return .refused(reason: sentence)
             case .taken(let columns): respelled = columns
             }
-            var result = proposed ?? row.visible ?? server.columns ?? Columns()
+            var result = proposed ?? mine ?? server.columns ?? Columns()
             if transaction.has(.editedResultIsWholeRow) {
                 result = Columns(result.all.map { Columns.Column($0.name, .null) })
             }
@@ -84,30 +91,9 @@ struct Resolving: InTransaction {
                 &operation, &row, for: server, by: .person, reason: "Kept the server's.",
                 kind: .resolved)
         case .both:
-            return try keepBoth(&operation, &row, table, server)
+            return try keepBoth(mine, &operation, &row, table, server)
         }
         return try actions.emitDone(operation)
-    }
-
-    /// The proposed merge; nil if either side is deleted.
-    private func proposed(
-        _ operation: TableOperation, _ row: ItemRow, _ server: ServerSide
-    ) -> Columns? {
-        guard server.isLive, !row.deleted, let theirs = server.columns else { return nil }
-        return ThreeWayMerge(
-            base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
-        ).proposed
-    }
-
-    private func mine(
-        _ operation: TableOperation, _ row: ItemRow, over server: ServerSide
-    ) -> Columns {
-        guard let theirs = server.columns, !transaction.has(.mineRevertsTheirs) else {
-            return row.columns
-        }
-        return ThreeWayMerge(
-            base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
-        ).mineOverTheirs
     }
 
     /// Sets the item's columns, or deletes the item if `columns` is nil. Rewrites the operation so that it
@@ -116,8 +102,8 @@ struct Resolving: InTransaction {
         _ columns: Columns?, _ operation: inout TableOperation, _ row: inout ItemRow,
         over server: ServerSide, _ summary: String, before: Columns?
     ) throws {
-        let point = UndoPoint(operation, row, server)
         let successors = try queue.successors(of: operation.seq)
+        let point = UndoPoint(operation, row, server, isFollowed: !successors.isEmpty)
         if let columns {
             operation.kind = .update
             operation.baseRow = server.columns
@@ -128,15 +114,15 @@ struct Resolving: InTransaction {
         operation = try queue.operation(seq: operation.seq) ?? operation
         try hold(&operation)
         try history.record(
-            .resolved, actor: .person, operation, before: before, after: row.visible,
+            .resolved, actor: .person, operation, before: before, after: columns,
             summary: summary, point: point)
     }
 
     private func keepBoth(
-        _ operation: inout TableOperation, _ row: inout ItemRow, _ table: TableRecord,
-        _ server: ServerSide
+        _ mine: Columns?, _ operation: inout TableOperation, _ row: inout ItemRow,
+        _ table: TableRecord, _ server: ServerSide
     ) throws -> ActionOutcome {
-        guard let mine = row.visible else {
+        guard let mine else {
             return .refused(reason: "Mine is deleted: there is nothing to keep beside.")
         }
         let copy = LocalWrite(

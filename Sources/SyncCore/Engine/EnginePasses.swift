@@ -189,7 +189,10 @@ extension SyncEngine {
     private func pullPasses(
         _ requests: [PullRequest], _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
-        var requiresSignIn = false
+        var (requiresSignIn, isLagging) = (false, false)
+        defer {
+            if !requests.isEmpty { scheduler.pulled(isLagging: isLagging, now: clock.uptime()) }
+        }
         for request in requests {
             let remote = remote(credential)
             let before = current?.run.pull ?? []
@@ -221,6 +224,7 @@ extension SyncEngine {
                 end = try await attribute(failure, of: pass, end)
             }
             current?.run.pull = before + [end.report]
+            isLagging = isLagging || end.isLagging
             if let stop = end.stop {
                 // Without a token, one table may require a sign-in that the others do not require.
                 guard stop == .signIn, credential == .none, running.wish == .sync else {

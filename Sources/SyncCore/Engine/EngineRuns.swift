@@ -33,18 +33,19 @@ extension SyncEngine {
     /// or that left the query, are removed; a filtered pull needs a query id for that.
     /// - Parameters:
     ///   - refusesOlder: whether a comparison fails, and removes nothing, where the backend is older than the
-    ///     store.
+    ///     store; false if a person takes the backend's rows whatever they are. Nil leaves only rows that a push
+    ///     has replaced a moment ago.
     ///   - isExplicit: whether a person or a command requests it, rather than a client's read.
     /// - Returns: the finished run.
     public func pull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
-        reconcile: Bool = false, refusesOlder: Bool = false, isExplicit: Bool = true
+        reconcile: Bool = false, refusesOlder: Bool? = nil, isExplicit: Bool = true
     ) async -> Run {
         await perform(
             .pull(
                 PullRequest(
                     table: table, query: query, queryID: queryID, reconcile: reconcile,
-                    refusesOlder: refusesOlder)),
+                    older: PullRequest.OlderRows(refusesOlder))),
             isExplicit: isExplicit)
     }
 
@@ -60,13 +61,13 @@ extension SyncEngine {
     /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startPull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
-        reconcile: Bool = false, refusesOlder: Bool = false
+        reconcile: Bool = false, refusesOlder: Bool? = nil
     ) async -> String {
         await start(
             .pull(
                 PullRequest(
                     table: table, query: query, queryID: queryID, reconcile: reconcile,
-                    refusesOlder: refusesOlder)))
+                    older: PullRequest.OlderRows(refusesOlder))))
     }
 
     /// The run with this id, when it has finished or `timeout` has passed; nil if there is none.

@@ -95,8 +95,8 @@ struct DecisionUndo: InTransaction {
 
     /// Restores an operation that was discarded, as a new change of the item as it is now.
     ///
-    /// 1. Behind open operations it is their successor. It is refused unless the item is as its client saw
-    ///    it.
+    /// 1. Behind open operations it is their successor. It is refused unless the item is as the discard left
+    ///    it, or as its client saw it.
     /// 2. One that may have been applied, and a conflict, stay as they were, over the item's present row.
     /// 3. Any other is judged against the backend's row as it is known (``ChainJudge``). If another writer
     ///    has changed the same columns since, it becomes a conflict. Otherwise it is rebased onto that row.
@@ -107,7 +107,9 @@ struct DecisionUndo: InTransaction {
             try items.row(table, point.operation.itemID) ?? purgedRow(point, table)
         let chain = try queue.chain(of: row)
         let follows = !chain.isEmpty && point.operation.successorOf != nil
-        guard chain.isEmpty || follows && isSame(row.visible, point.operation.baseRow) else {
+        let isUnchanged =
+            isSame(row.visible, entry.after) || isSame(row.visible, point.operation.baseRow)
+        guard chain.isEmpty || follows && isUnchanged else {
             return .refused(
                 reason: "The item has a newer change: discard or undo that one first.")
         }

@@ -199,7 +199,7 @@ extension HistoryEntry {
 /// An operation and its item before a decision. Undoing the decision restores them.
 struct UndoPoint {
     var operation: TableOperation
-    /// The item's local columns.
+    /// The item as the operation leaves it (``TableOperation/result``).
     var mine: Columns
     var mineDeleted: Bool
     /// The backend's row as it was known.
@@ -207,10 +207,13 @@ struct UndoPoint {
     /// The item that "keep both" inserted with my columns.
     var copy: ItemID?
 
-    init(_ operation: TableOperation, _ row: ItemRow, _ server: ServerSide) {
+    /// - Parameter isFollowed: whether the row has the changes of further operations too.
+    init(
+        _ operation: TableOperation, _ row: ItemRow, _ server: ServerSide, isFollowed: Bool
+    ) {
         self.operation = operation
-        mine = row.columns
-        mineDeleted = row.deleted
+        mine = isFollowed ? operation.result : row.columns
+        mineDeleted = isFollowed ? operation.kind == .delete : row.deleted
         self.server = server
     }
 }

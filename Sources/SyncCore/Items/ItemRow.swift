@@ -27,6 +27,8 @@ struct ItemRow {
     var unsent: UnsentChange?
     /// See ``OwnWrite``; nil where its version has ended.
     var ownWrite: OwnWrite?
+    /// What pushes have lately replaced of it.
+    var replaced = ReplacedRows()
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
     /// The change counter at the last push outcome.
@@ -49,7 +51,7 @@ struct ItemRow {
     static let select = """
         SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
           server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at,
-          deleted_after, unsent_change, own_write FROM items
+          deleted_after, unsent_change, own_write, replaced_rows FROM items
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
@@ -84,6 +86,7 @@ struct ItemRow {
         deletedAfter = row[15]
         ownWrite = (row[17] as String?).flatMap { OwnWrite(stored: $0) }
         unsent = (row[16] as String?).flatMap { UnsentChange(stored: $0) }
+        replaced = (row[18] as String?).map { ReplacedRows(stored: $0) } ?? ReplacedRows()
     }
 
     var item: Item {
@@ -111,10 +114,12 @@ struct ItemRow {
     /// The backend's columns of a row without local changes; nil when it has none.
     var known: Columns? { deleted && !serverDeleted ? nil : columns }
 
+    /// Whether the backend has given the item, deleted or not, and no delete of this store has removed it since.
+    var isGiven: Bool { serverVersion != nil || serverUpdatedAt != nil || serverDeleted }
+
     /// ``deletedAfter`` while it holds: the backend has given nothing of the item since the delete.
     var currentDeletedAfter: String? {
-        let isGiven = serverVersion != nil || serverUpdatedAt != nil || serverDeleted
-        return isGiven || !deleted && pending == nil ? nil : deletedAfter
+        isGiven || !deleted && pending == nil ? nil : deletedAfter
     }
 
     /// ``unsent`` while it holds: the item is deleted and has no open operation.
@@ -125,7 +130,7 @@ struct ItemRow {
         if serverDeleted { deletedAfter = serverUpdatedAt ?? "" }
         (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
         serverCreatedAt = nil
-        (serverDeleted, settledAt) = (false, 0)
+        (serverDeleted, settledAt, replaced) = (false, 0, ReplacedRows())
     }
 
     /// Takes the backend's own properties of its row. `createdAt` stays where the answer had none.

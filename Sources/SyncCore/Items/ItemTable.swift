@@ -53,22 +53,23 @@ struct ItemTable: InTransaction {
                 UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
                   deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
                   shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?,
-                  deleted_after = ?, unsent_change = ?, own_write = ?
+                  deleted_after = ?, unsent_change = ?, own_write = ?, replaced_rows = ?
                 WHERE rowid = ?
                 """,
                 [
                     row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
                     row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
                     row.settledAt, row.pending, row.serverCreatedAt, row.currentDeletedAfter,
-                    row.currentUnsent?.text, row.ownWrite?.text, rowID,
+                    row.currentUnsent?.text, row.ownWrite?.text,
+                    row.replaced.recent(at: transaction.now).text, rowID,
                 ])
         } else {
             try transaction.run(
                 """
                 INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
                   server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
-                  pending, server_created_at, deleted_after, unsent_change, own_write)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  pending, server_created_at, deleted_after, unsent_change, own_write, replaced_rows)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
@@ -76,6 +77,7 @@ struct ItemTable: InTransaction {
                     row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
                     row.serverCreatedAt, row.currentDeletedAfter, row.currentUnsent?.text,
                     row.ownWrite?.text,
+                    row.replaced.recent(at: transaction.now).text,
                 ])
             row.rowID = transaction.db.insertedRowID
         }

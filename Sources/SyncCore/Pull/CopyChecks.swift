@@ -50,7 +50,7 @@ struct CopyDrift: Sendable, Hashable {
         case .inserted: missing += 1
         case .updated: if wasHere { changed += 1 } else { missing += 1 }
         case .deleted: gone += 1
-        case .unchanged, .shadowed, .skipped, .older: break
+        case .unchanged, .shadowed, .skipped, .older, .lagging: break
         }
     }
 

@@ -57,13 +57,13 @@ struct PartDoubts {
             """, [table.id])
     }
 
-    /// Removes an item that has left the part, or that the backend has no more, and leaves a tombstone. An item with a
-    /// local change stays in doubt, and so does one that was pushed after the backend was asked. One stays that a
-    /// client's own pairs show, and of a part one that a query of the developer's returned.
+    /// Removes an item that has left the part, or that the backend has no more, and leaves a tombstone. An item
+    /// stays in doubt that has a local change, was pushed after the backend was asked, or was inserted a moment ago.
+    /// One stays that a client's own pairs show, and of a part one that a query of the developer's returned.
     /// - Returns: whether it was removed.
     func leave(_ id: ItemID, of table: TableRecord, asOf change: Int64) throws -> Bool {
         guard let row = try transaction.items.row(table, exactly: id), row.pending == nil,
-            row.settledAt <= change
+            row.settledAt <= change, !row.replaced.hasInsert(transaction.now)
         else { return false }
         try release([id.text], of: table)
         if try transaction.tokens.isMember(id.text, in: table, ofPairs: table.part == nil) {

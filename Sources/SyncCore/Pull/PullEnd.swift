@@ -35,7 +35,9 @@ extension PullPass {
             if request.isWhole {
                 if removes {
                     let unseen = UnseenItems(transaction: transaction)
-                    removed = try unseen.removeUnseen(seen, from: record, asOf: begun, only: gone)
+                    let kept: Int
+                    (removed, kept) = try unseen.removeUnseen(
+                        seen, from: record, asOf: begun, only: gone, older: request.older)
                     if request.part != nil {
                         // What stays for another query has left all the same, and is asked for.
                         let kept = try transaction.tokens.members(of: record)
@@ -43,7 +45,8 @@ extension PullPass {
                         let left = try unseen.list(seen, in: record, asOf: begun).map(\.text)
                         try transaction.doubts.add(left + kept, of: record)
                     }
-                    record.mustCompare = false
+                    // Rows of a copy that lags behind are compared again.
+                    record.mustCompare = kept > 0 || pulled.isLagging
                 }
                 if removes && plan.collectsIDs || !record.isComplete {
                     try transaction.copyChecks.noteCompared(record)
@@ -99,7 +102,7 @@ extension PullPass {
     /// 1. It gave a row that is older than the one that it gave before. That row was not taken.
     /// 2. It keeps a row of each deletion, and lacks rows that are newer than all that it has.
     func olderBackend(_ state: PullState) async throws(StoreError) -> String? {
-        guard request.refusesOlder else { return nil }
+        guard request.older == .areRefused else { return nil }
         let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
         var lacking = 0
         if state.removesUnseen, state.hasTombstones, let newest = state.newest {
@@ -176,7 +179,7 @@ extension PullPass {
         }
         var missing: Set<ItemID> = []
         for id in unseen.prefix(SyncLimits.unseenAsked) {
-            guard case .missing = await remote.row(id, in: name) else { continue }
+            guard await remote.row(id, in: name).isAbsence else { continue }
             missing.insert(id)
         }
         return missing
@@ -226,10 +229,12 @@ extension PullPass {
                         isTaken
                         ? try pulled.take(
                             element, to: record, asOf: page.change, hasSetAside: hasSetAside,
-                            refusesOlder: request.refusesOlder)
+                            older: request.older)
                         : .unchanged
                     applied.add(effect, of: element)
-                    if effect != .skipped { current += [element.idText].compactMap(\.self) }
+                    if effect != .skipped, effect != .lagging {
+                        current += [element.idText].compactMap(\.self)
+                    }
                     if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
                         break applying
                     }

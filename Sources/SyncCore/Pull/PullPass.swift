@@ -35,6 +35,8 @@ struct PullPass: Sendable {
         var stop: PushStop?
         /// A failure that is the table's, if a proof shows that the backend otherwise answers.
         var tableFailure: Prover.Failure?
+        /// Whether rows came that pushes have replaced: the backend's copy lags behind.
+        var isLagging = false
     }
 
     func run() async -> End {
@@ -65,7 +67,7 @@ struct PullPass: Sendable {
         }
         return End(
             report: state?.report ?? PullReport(table: request.table.text), stop: state?.stop,
-            tableFailure: state?.tableFailure)
+            tableFailure: state?.tableFailure, isLagging: state?.isLagging ?? false)
     }
 
     private func begin() async throws(StoreError) -> PullState {
@@ -249,7 +251,7 @@ struct PullPass: Sendable {
         let rows = state.plan.take(page)
         if request.followed != nil { state.followed.formUnion(rows.compactMap(\.itemID)) }
         state.report.received += rows.count
-        if request.refusesOlder { state.noteTimes(rows) }
+        if request.older == .areRefused { state.noteTimes(rows) }
         state.noteLatest(rows)
         return PagePrefetcher.Page(
             rows: rows, change: change, paging: state.plan.paging,

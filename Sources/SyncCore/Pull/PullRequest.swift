@@ -10,9 +10,8 @@ struct PullRequest: Sendable, Hashable {
     var queryID: String?
     /// Whether to remove unchanged local items that the backend no longer has, or that left the query.
     var reconcile = false
-    /// Whether a comparison changes nothing that is newer here than at the backend, which may have been restored
-    /// from an older backup, and ends with a failure then.
-    var refusesOlder = false
+    /// What becomes of rows that are newer here than at the backend.
+    var older = OlderRows.lag
     /// Whether the table's copy is checked against the backend, and pulled only if it differs.
     var checksCopy = false
     /// For a pull of a table that is copied in part (``TablePart``): the rows of the part.
@@ -22,6 +21,20 @@ struct PullRequest: Sendable, Hashable {
     /// stored. Of the rows themselves only those are stored that a pull without the pairs did not bring: a
     /// script may have computed columns of the others.
     private(set) var followed: OwnPairs?
+
+    /// What becomes of rows that are newer here than at the backend.
+    enum OlderRows: Sendable, Hashable {
+        /// The backend's copy may lag behind: what a push has replaced is not taken. Other rows are.
+        case lag
+        /// The backend may have been restored from an older backup: a comparison does not take them, and ends with
+        /// a failure.
+        case areRefused
+        /// A person wants the backend's rows whatever they are.
+        case areTaken
+
+        /// Reads a person's choice; nil if there is none.
+        init(_ areRefused: Bool?) { self = areRefused.map { $0 ? .areRefused : .areTaken } ?? .lag }
+    }
 
     /// A pull that follows a client's own pairs.
     static func following(_ pairs: OwnPairs, of table: TableName) -> PullRequest {

@@ -32,6 +32,8 @@ struct PullState: Sendable {
     var keepsToken: Bool
     /// How many rows were older than those that the backend gave before, and were not taken.
     private(set) var olderRows = 0
+    /// See ``PullPass/End/isLagging``.
+    private(set) var isLagging = false
     /// The time of the latest change among the rows received.
     private(set) var newest: Instant?
     /// Whether a row came that is softly deleted: the backend then keeps a row of each deletion.
@@ -142,6 +144,7 @@ struct PullState: Sendable {
         times.skipped = part.skipped
         hasOthers = hasOthers || part.hasOthers
         olderRows += part.olderRows
+        isLagging = isLagging || part.isLagging
         report.add(part.counts)
     }
 }
@@ -154,6 +157,8 @@ struct AppliedPart: Sendable {
     var skipped: Instant?
     /// How many rows were ``AppliedRow/older``.
     var olderRows = 0
+    /// See ``PullPass/End/isLagging``.
+    var isLagging = false
     /// See ``PullState/hasOthers``.
     var hasOthers = false
 
@@ -161,6 +166,7 @@ struct AppliedPart: Sendable {
         rows += 1
         counts.add(effect)
         if effect == .older { olderRows += 1 }
+        if effect == .lagging { isLagging = true }
         guard effect == .skipped, let time = element.updatedAt.flatMap({ Instant(iso: $0) }) else {
             return
         }
@@ -179,7 +185,7 @@ struct AppliedCounts: Sendable {
         case .inserted, .updated: applied += 1
         case .deleted: deleted += 1
         case .shadowed: skippedDirty += 1
-        case .unchanged, .skipped, .older: break
+        case .unchanged, .skipped, .older, .lagging: break
         }
     }
 }

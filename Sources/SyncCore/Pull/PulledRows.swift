@@ -12,6 +12,8 @@ enum AppliedRow: Sendable, Hashable {
     case skipped
     /// The backend's row is older than the one that it gave before, and the pull takes no such row.
     case older
+    /// The backend's row is one that a push has replaced: its copy lags behind (``ReplacedRows``).
+    case lagging
 }
 
 struct PulledRows: InTransaction {
@@ -20,15 +22,15 @@ struct PulledRows: InTransaction {
     /// Takes an element of a page: applies a row, or sets an unusable one aside.
     /// - Parameters:
     ///   - hasSetAside: whether rows of the table are set aside, possibly this one.
-    ///   - refusesOlder: see ``PullRequest/refusesOlder``.
+    ///   - older: see ``PullRequest/older``.
     func take(
         _ element: ListElement, to table: TableRecord, asOf change: Int64, hasSetAside: Bool = true,
-        refusesOlder: Bool = false
+        older: PullRequest.OlderRows = .lag
     ) throws -> AppliedRow {
         switch element {
         case .row(let row):
             if hasSetAside { try setAsideRows.release(row.id.text, of: table) }
-            return try apply(row, to: table, asOf: change, refusesOlder: refusesOlder)
+            return try apply(row, to: table, asOf: change, older: older)
         case .unusable(let unusable):
             try setAsideRows.keep(unusable, of: table)
             return .unchanged
@@ -50,25 +52,33 @@ struct PulledRows: InTransaction {
     ///
     /// 1. If the row's push outcome was committed after the page was requested, the row is skipped.
     ///    Versions and clocks give no order.
-    /// 2. If the backend has given the item's id again, the item loses it
+    /// 2. A row that a push has replaced a moment ago is left, unless a person takes older rows.
+    /// 3. If the backend has given the item's id again, the item loses it
     ///    (``AssignedIDs/giveAway(_:_:)``), and the row is a new item.
-    /// 3. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
+    /// 4. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
     ///    `1.10`). Equal versions are not enough: a backend that is restored from an older backup issues a
     ///    version a second time.
-    /// 4. If the item has local changes, the row is only stored as the server's side.
-    /// 5. Otherwise the row becomes the item.
+    /// 5. If the item has local changes, the row is only stored as the server's side.
+    /// 6. Otherwise the row becomes the item.
     ///
     /// - Parameters:
     ///   - change: ``StoreCounters/changeCount()`` before the page was requested.
-    ///   - refusesOlder: see ``PullRequest/refusesOlder``.
+    ///   - older: see ``PullRequest/older``.
     func apply(
-        _ remote: RemoteRow, to table: TableRecord, asOf change: Int64, refusesOlder: Bool = false
+        _ remote: RemoteRow, to table: TableRecord, asOf change: Int64,
+        older: PullRequest.OlderRows = .lag
     ) throws -> AppliedRow {
         let server = try tables.side(remote, in: table)
         guard var row = try items.row(table, exactly: remote.id) else {
             return try add(server, remote.id, table)
         }
         if row.settledAt > change { return .skipped }
+        let replaced = row.replaced.recent(at: transaction.now)
+        if older != .areTaken, !isSame(row, server),
+            replaced.contains(version: server.version, updatedAt: server.updatedAt)
+        {
+            return older == .areRefused && isOlder(server, than: row) ? .older : .lagging
+        }
         if try isAnother(remote, than: row) {
             try AssignedIDs(transaction: transaction).giveAway(row, table)
             return try add(server, remote.id, table)
@@ -77,7 +87,7 @@ struct PulledRows: InTransaction {
             try takeTexts(of: server, &row)
             return .unchanged
         }
-        if refusesOlder, isOlder(server, than: row) { return .older }
+        if older == .areRefused, isOlder(server, than: row) { return .older }
         let before = row
         if row.pending != nil, !transaction.has(.pullOverwrites) {
             row.shadow = server.columns
@@ -299,6 +309,9 @@ struct UnseenItems: InTransaction {
         var removed = 0
         for text in try tokens.cleanMembers(of: token, in: table, asOf: change) {
             guard let id = id(text, in: table), !seen.contains(id) else { continue }
+            if try items.row(table, exactly: id)?.replaced.hasInsert(transaction.now) == true {
+                continue
+            }
             try tokens.removeMember(text, from: token)
             if try tokens.isClaimed(text, in: table, besides: token) { continue }
             if try items.remove(id, from: table, leavingTombstone: true) { removed += 1 }
@@ -311,21 +324,30 @@ struct UnseenItems: InTransaction {
     }
 
     /// Removes unchanged items that a pull of the whole table has not received, and leaves tombstones.
-    /// - Parameter only: the items that may be removed; nil for all.
-    /// - Returns: how many were removed.
+    /// - Parameters:
+    ///   - only: the items that may be removed; nil for all.
+    ///   - older: see ``PullRequest/older``.
+    /// - Returns: how many were removed, and how many stay although they were not received: this store has just
+    ///   inserted them, and the pages may come from a copy that lags behind.
     func removeUnseen(
-        _ seen: Set<ItemID>, from table: TableRecord, asOf change: Int64, only: Set<ItemID>?
-    ) throws -> Int {
-        var removed = 0
+        _ seen: Set<ItemID>, from table: TableRecord, asOf change: Int64, only: Set<ItemID>?,
+        older: PullRequest.OlderRows
+    ) throws -> (removed: Int, kept: Int) {
+        var (removed, kept) = (0, 0)
         for id in try list(seen, in: table, asOf: change) where only?.contains(id) ?? true {
-            // A row may also have left a part because of what was written here.
-            let before = table.part == nil ? try items.row(table, exactly: id) : nil
+            let before = try items.row(table, exactly: id)
+            if older != .areTaken, before?.replaced.hasInsert(transaction.now) == true {
+                kept += 1
+                continue
+            }
             guard try items.remove(id, from: table, leavingTombstone: true) else { continue }
             removed += 1
-            guard let before, let row = try items.row(table, exactly: id) else { continue }
+            // A row may also have left a part because of what was written here.
+            guard table.part == nil, let before, let row = try items.row(table, exactly: id)
+            else { continue }
             try replacedWrites.record(row, replacing: before)
         }
-        return removed
+        return (removed, kept)
     }
 
     /// How many of the items that ``list(_:in:asOf:)`` gives the backend changed after a time.

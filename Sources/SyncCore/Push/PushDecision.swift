@@ -35,6 +35,10 @@ struct PushSubject: Sendable, Hashable {
     var createdAt: String?
     /// The id above which the row of an insert with an integer id is looked for (``RowClaims``).
     var highestID: Int64 = 0
+    /// What pushes have lately replaced of the row, once it is read.
+    var replaced = ReplacedRows()
+    /// Whether the backend must have the row, deleted or not, so that an answer without it is doubted for a while.
+    var mustExist = false
     /// A planted bug of the simulator, for decisions that are made without a transaction.
     var bug: ProductBug?
 
@@ -68,6 +72,19 @@ struct PushSubject: Sendable, Hashable {
         // A backend that denies a deleted row which it shows cannot bring it back.
         case .undelete: return row.isDeleted && (refused.isMissing || isUnchanged(row))
         }
+    }
+
+    /// Whether a row that was read back is older than what the backend answered before.
+    ///
+    /// 1. It is as it was before a push of this store.
+    /// 2. It has the version that was sent, and a 412 names another one. Any other 404, 410 or 412 may be about what
+    ///    an earlier request of the operation has left, if that may have been applied.
+    func isOlder(_ row: RemoteRow, than cause: Verdict.ReadBackCause) -> Bool {
+        if replaced.contains(version: row.version, updatedAt: row.updatedAt) { return true }
+        guard case .refused(let refused) = cause, let baseVersion, baseVersion == row.version
+        else { return false }
+        if refused.status == 412, let version = refused.version { return version != baseVersion }
+        return mayArriveLate && refused.status != 409
     }
 
     /// This operation, from a base that has the owner of the backend's row.

@@ -98,10 +98,9 @@ extension PushPass {
         guard subject.isReadFirst else {
             return (Verdict.judge(subject, answer.leavingOut(rowsThatAreNot: subject)), nil)
         }
-        let answered =
-            store.has(.ignoredFilterProves)
-            ? answer : await remote.proof(answer, of: operation.itemID, in: record.name)
-        let proof = answered.leavingOut(rowsThatAreNot: subject)
+        var subject = subject
+        try await recall(&subject, operation, record)
+        let proof = await proof(answer, of: operation, subject)
         var hasVersion: Bool?
         if case .rows(let page) = proof {
             hasVersion = page.rows.first { $0.id == operation.itemID }.map { $0.version != nil }
@@ -146,9 +145,9 @@ extension PushPass {
         _ record: TableRecord
     ) async throws(StoreError) -> PushDecision {
         let remote = self.remote(for: operation)
+        try await recall(&subject, operation, record)
         let list = await remote.list(record.name, .row(operation.itemID))
-        let row = await remote.proof(list, of: operation.itemID, in: record.name)
-            .leavingOut(rowsThatAreNot: subject)
+        let row = await proof(list, of: operation, subject)
         if row.isMissing { subject.tableExistedBefore = try await existedBefore(record) }
         let decision = Verdict.judge(
             subject, readBack: row, after: answer.refused.map { .refused($0) } ?? .unknown)
@@ -156,6 +155,43 @@ extension PushPass {
             subject.maybeApplied = true
         }
         return decision
+    }
+
+    /// Takes what the store knows of the row at the backend, so that an older answer is recognized.
+    private func recall(
+        _ subject: inout PushSubject, _ operation: TableOperation, _ record: TableRecord
+    ) async throws(StoreError) {
+        let (row, now) = try await store.read {
+            (try $0.items.row(record, exactly: operation.itemID), $0.now)
+        }
+        let recent = now.advanced(by: .seconds(-SyncLimits.doubtedAbsenceSeconds))
+        let isYoung = operation.firstAttemptAt.map { $0 > recent } ?? true
+        subject.replaced = row?.replaced.recent(at: now) ?? ReplacedRows()
+        subject.mustExist =
+            operation.kind == .insert
+            ? isYoung && operation.mayArriveLate
+            : isYoung && record.deletion == .soft && row?.isGiven == true
+                || subject.replaced.hasInsert(now)
+    }
+
+    /// What an answer proves about the row of an operation. For an insert without a verdict a list without the row is
+    /// enough: sent again, it takes no second effect. For a refused one it is enough if a read by id is no help.
+    private func proof(
+        _ answer: RemoteAnswer, of operation: TableOperation, _ subject: PushSubject
+    ) async -> RemoteAnswer {
+        guard !store.has(.ignoredFilterProves) else {
+            return answer.leavingOut(rowsThatAreNot: subject)
+        }
+        let isInsert = operation.kind == .insert
+        if isInsert, operation.maybeApplied, case .rows(let page) = answer, page.elements.isEmpty {
+            return answer
+        }
+        let proof = await remote(for: operation)
+            .proof(answer, of: operation.itemID, in: operation.table)
+        if isInsert, proof == .unusable(status: 200, .unconfirmed) {
+            return .rows(RemotePage(elements: [], hasNext: false))
+        }
+        return proof.leavingOut(rowsThatAreNot: subject)
     }
 
     /// Reads the row after an answer of success. If it has the version that the answer named, it is our own
@@ -166,7 +202,10 @@ extension PushPass {
         let remote = self.remote(for: operation)
         let list = await remote.list(operation.table, .row(answered.row.id))
         let proof = await remote.proof(list, of: answered.row.id, in: operation.table)
-        guard let now = answered.presentRow(in: proof) else {
+        // A copy that lags behind has the row as it was before the change.
+        guard let now = answered.presentRow(in: proof),
+            now.version == nil || now.version != answered.subject.baseVersion
+        else {
             return (answered.decision(withoutRow: proof), origin)
         }
         let isOwn = origin.isOwnAnswer && answered.hasVersion(of: now)
@@ -359,8 +398,9 @@ extension RemoteAnswer {
     /// 404, 409, 410 or 412 with the backend's sentence; nil for any other answer.
     var refused: Refused? {
         switch self {
-        case .conflict(let status, _, let text), .missing(let status, let text):
-            Refused(status: status, text: text)
+        case .conflict(let status, let row, let text):
+            Refused(status: status, text: text, version: row?.version)
+        case .missing(let status, let text): Refused(status: status, text: text)
         default: nil
         }
     }

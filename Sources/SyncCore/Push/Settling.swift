@@ -144,6 +144,7 @@ struct Settling: InTransaction {
         let successors = try queue.successors(of: operation.seq)
         try queue.close(&operation, .done)
         row.settledAt = try counters.nextChange()
+        row.noteReplaced(by: operation, with: server, at: transaction.now)
         // A backend that deletes hard has lost the row. Undoing the delete inserts the backend's columns
         // again.
         if operation.kind == .delete, successors.isEmpty {

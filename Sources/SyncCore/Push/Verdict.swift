@@ -5,8 +5,8 @@ import TablesProtocol
 ///
 /// Three rules hold for every case. An answer 2xx without a body is a success only for a delete, and one with
 /// an unreadable body never is. An operation that may have been applied is read back before it is sent again.
-/// A 404 alone does not prove that a row is gone: the row is read back. An answer that refuses is about a version
-/// only if the row read back is another one than the operation started from.
+/// A 404 alone does not prove that a row is gone, nor does a list without the row: the row is read back. An answer
+/// that refuses is about a version only if the row read back is another one than the operation started from.
 enum Verdict {
     /// Judges the answer to the operation's own request.
     static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {
@@ -18,7 +18,8 @@ enum Verdict {
                 : inconclusive("The backend answered with success but without the row.")
         case .rows: return inconclusive("The backend answered with a list instead of one row.")
         case .conflict(let status, let row, let text):
-            return collision(subject, row, Refused(status: status, text: text))
+            return collision(
+                subject, row, Refused(status: status, text: text, version: row?.version))
         case .missing: return .readBack
         case .unauthorized: return .signIn(maybeApplied: false)
         case .rejected(let status, let text): return Refused(status: status, text: text).decision
@@ -43,10 +44,11 @@ enum Verdict {
                 Postponement(
                     cause: cause, maybeApplied: later == .table, reason: Later.reason(status)))
         case .unusable(let status, let why):
-            // A request in a protocol version that the backend refuses was not carried out.
+            // A request in a protocol version that the backend refuses was not carried out. What a read does not
+            // confirm changes nothing.
             return .postponed(
                 Postponement(
-                    cause: .own, maybeApplied: why != .otherVersion,
+                    cause: .own, maybeApplied: why != .otherVersion && why != .unconfirmed,
                     reason: "The answer (\(status)) is \(why.words)."))
         case .unreachable(let error):
             let cause: Postponement.Cause = error.cause == .cancelled ? .cancelled : .link
@@ -130,6 +132,7 @@ extension Unusable {
         case .unexpectedShape: "JSON, but neither a row nor a list"
         case .otherVersion: "a refusal of this version of the protocol"
         case .redirect: "a redirect to somewhere else"
+        case .unconfirmed: "a list without the row, which a read by its id does not confirm"
         }
     }
 }
@@ -139,6 +142,8 @@ struct Refused: Sendable, Hashable {
     var status: Int
     /// The backend's sentence; empty if it gave none.
     var text: String
+    /// The version of the row in its body; nil without one.
+    var version: String?
 
     /// The decision where the answer is not about another writer's change.
     var decision: PushDecision {
@@ -165,7 +170,21 @@ extension Verdict {
         guard case .rows(let page) = answer else { return noVerdict(answer) }
         // No row has the id of an insert whose id the backend assigns.
         let row = page.rows.first { $0.id == subject.itemID && !subject.isAssigned }
-        return row.map { found(subject, $0, after: cause) } ?? notFound(subject, after: cause)
+        if let row {
+            return subject.isOlder(row, than: cause)
+                ? behind("The backend's row is older than what it answered before.")
+                : found(subject, row, after: cause)
+        }
+        // An insert that is sent again takes no second effect.
+        if subject.mustExist, subject.kind != .insert || cause != .unknown {
+            return behind("The backend gives no row where it must have one.")
+        }
+        return notFound(subject, after: cause)
+    }
+
+    /// The answer comes from something that lags behind the backend: it is asked again.
+    private static func behind(_ reason: String) -> PushDecision {
+        .postponed(Postponement(cause: .own, maybeApplied: false, reason: reason))
     }
 
     /// Judges the row. A refusal is judged before any policy: a row that still is as the operation started

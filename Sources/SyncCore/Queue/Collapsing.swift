@@ -217,6 +217,7 @@ struct Collapsing: InTransaction {
         if last.changesNothing {
             try queue.close(&last, .collapsed, reason: "Changed back before it was sent.")
             if edit.chain.count == 1 { row.takeShadow() }
+            row.columns = edit.chain.dropLast().result ?? row.columns
         } else {
             if last.state == .quarantined || last.waitsFor != nil {
                 last.state = .queued
@@ -233,7 +234,8 @@ struct Collapsing: InTransaction {
     ///
     /// 1. After an undelete the item is the backend's row again.
     /// 2. After an insert it is the row that the backend has there by now, if any.
-    /// 3. Otherwise the item stays as it was inserted, but deleted, and is new to the backend. Undeleting
+    /// 3. Behind another operation it is what that one leaves.
+    /// 4. Otherwise the item stays as it was inserted, but deleted, and is new to the backend. Undeleting
     ///    it inserts it again, even if the backend has an older tombstone with its id.
     private func cancel(_ edit: ItemEdit) throws -> WriteOutcome {
         guard var last = edit.chain.last else { return try add(edit) }
@@ -247,6 +249,7 @@ struct Collapsing: InTransaction {
                 row.forgetBackend()
             }
         }
+        row.columns = edit.chain.dropLast().result ?? row.columns
         return try finish(edit, &row, last)
     }
 
@@ -314,7 +317,7 @@ struct Folding: InTransaction {
                 row.shadow = nil
                 return try items.save(&row)
             case .change(let kind):
-                let left = try columns(after: next, row)
+                let left = [operation, next].result ?? row.columns
                 try merge(&next, into: operation, reason: "Merged into the one before.")
                 operation.kind = kind
                 operation.setChange(to: left)
@@ -339,11 +342,6 @@ struct Folding: InTransaction {
         guard var following, !transaction.has(.foldOrphansSuccessor) else { return }
         following.successorOf = operation.seq
         try queue.save(&following)
-    }
-
-    /// The item's columns after an operation: the base of its successor, else the row's.
-    private func columns(after operation: TableOperation, _ row: ItemRow) throws -> Columns {
-        try queue.successor(of: operation.seq)?.baseRow ?? row.columns
     }
 }
 

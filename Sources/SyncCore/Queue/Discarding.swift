@@ -14,9 +14,9 @@ struct Discarding: InTransaction {
         copy: ItemID? = nil, isAnswered: Bool = false
     ) throws {
         let before = row.visible
-        var point = UndoPoint(operation, row, server)
-        point.copy = copy
         let successors = try queue.successors(of: operation.seq)
+        var point = UndoPoint(operation, row, server, isFollowed: !successors.isEmpty)
+        point.copy = copy
         try queue.close(&operation, .discarded, reason: reason)
         // A row that was never sent stays new: the next write inserts it.
         if row.isOnBackend || operation.maybeApplied || server.columns != nil {
@@ -55,21 +55,17 @@ struct Discarding: InTransaction {
         return try actions.emitDone(operation)
     }
 
-    /// Discards an operation that follows others. The item becomes what those leave of the row that the first
-    /// one starts from. The base of the discarded one is no measure: it may have columns that another writer has
-    /// changed since, and that are judged when it is sent.
+    /// Discards an operation that follows others. The item becomes what those leave.
     private func discardSuccessor(
         _ operation: inout TableOperation, _ row: inout ItemRow, reason: String
     ) throws {
         let before = row
-        let point = UndoPoint(operation, row, ServerSide(shadowOf: row))
+        let point = UndoPoint(
+            operation, row, ServerSide(shadowOf: row), isFollowed: false)
         let earlier = try queue.chain(of: row).prefix { $0.seq != operation.seq }
         try queue.close(&operation, .discarded, reason: reason)
-        if let first = earlier.first {
-            row.columns = first.baseRow ?? (first.kind == .insert ? Columns() : row.columns)
-            for one in earlier { row.columns.merge(one.changes) }
-            row.deleted = earlier.last?.kind == .delete
-        }
+        row.columns = earlier.result ?? row.columns
+        row.deleted = earlier.last?.kind == .delete
         try items.restamp(&row, from: before)
         try history.record(
             .discarded, actor: .person, operation, before: before.visible, after: row.visible,

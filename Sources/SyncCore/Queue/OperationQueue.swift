@@ -18,6 +18,12 @@ struct OperationQueue: InTransaction {
         try transaction.first(TableOperation.bySuccessorOf, [seq], TableOperation.init)
     }
 
+    /// The item as an operation leaves it; nil if it deletes the item. The row has the changes of those behind it too.
+    func mine(of operation: TableOperation, _ row: ItemRow) throws -> Columns? {
+        if try successor(of: operation.seq) == nil { return row.visible }
+        return operation.kind == .delete ? nil : operation.result
+    }
+
     /// The item's open operations in the order in which they are sent.
     func chain(of row: ItemRow?) throws -> [TableOperation] {
         guard let pending = row?.pending, let head = try operation(seq: pending) else { return [] }

@@ -53,7 +53,7 @@ struct Rebase: InTransaction {
             case (.overlap(let names), false):
                 operation.baseRow = judge.base(of: operation, without: names)
                 operation.successorOf = kept.last?.seq
-                operation.setChange(to: Rebase.columns(of: operation, over: judge.server))
+                operation.setChange(to: operation.result)
                 try queue.save(&operation)
                 kept.append(operation)
             case (.overlap, true):
@@ -66,7 +66,8 @@ struct Rebase: InTransaction {
                     kept += try rewrite(operation, over: judge.server, after: nil)
                     try recordOverwrite(operation, of: judge.server)
                 case .server:
-                    try giveUpSuccessor(&operation, before, for: judge.server)
+                    try giveUpSuccessor(
+                        &operation, before, for: judge.server, isFollowed: index + 1 < chain.count)
                     continue
                 }
             }
@@ -97,7 +98,7 @@ struct Rebase: InTransaction {
     private func rewrite(
         _ operation: TableOperation, over server: ServerSide, after predecessor: Int64?
     ) throws -> [TableOperation] {
-        var columns = Rebase.columns(of: operation, over: server)
+        var columns = operation.result(over: server.columns ?? operation.baseRow)
         if transaction.has(.replaceErases), operation.kind == .replace {
             for name in columns.all.map(\.name) where operation.payload?[name] == nil {
                 columns[name] = .null
@@ -174,9 +175,10 @@ struct Rebase: InTransaction {
 
     /// Discards an operation that was not sent, because the table's policy takes the backend's row.
     private func giveUpSuccessor(
-        _ operation: inout TableOperation, _ row: ItemRow, for server: ServerSide
+        _ operation: inout TableOperation, _ row: ItemRow, for server: ServerSide,
+        isFollowed: Bool
     ) throws {
-        let point = UndoPoint(operation, row, server)
+        let point = UndoPoint(operation, row, server, isFollowed: isFollowed)
         let reason = "The table's policy takes the backend's row."
         try queue.close(&operation, .discarded, reason: reason)
         try history.record(
@@ -184,22 +186,10 @@ struct Rebase: InTransaction {
             after: server.isLive ? server.columns : nil, summary: reason, point: point)
     }
 
-    /// The item's columns as its client left them: the operation's own changes over `server`, also those
-    /// that were merged into a delete.
-    private static func columns(of operation: TableOperation, over server: ServerSide) -> Columns {
-        var columns = desiredColumns(operation, over: server)
-        columns.merge(operation.changes)
-        return columns
-    }
-
     /// The columns that the backend should have: what the operation sends over `server`.
     static func desiredColumns(_ operation: TableOperation, over server: ServerSide) -> Columns {
-        var columns = server.columns ?? operation.baseRow ?? Columns()
-        switch operation.kind {
-        case .insert, .replace, .update: columns.merge(operation.changes)
-        case .delete, .undelete: break
-        }
-        return columns
+        let start = server.columns ?? operation.baseRow
+        return operation.kind == .delete ? start ?? Columns() : operation.result(over: start)
     }
 
     /// The requests, in order, that bring the backend's row to the desired columns; empty if it has them

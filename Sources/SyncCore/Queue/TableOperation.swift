@@ -64,6 +64,17 @@ struct TableOperation: Sendable, Hashable {
         payload?.picking(changedColumns) ?? Columns()
     }
 
+    /// The item's columns as this operation leaves them: its own start with its own changes. After a delete,
+    /// those with which it would come back.
+    var result: Columns { result(over: baseRow) }
+
+    /// What ``result`` would be if the operation started from another row.
+    func result(over start: Columns?) -> Columns {
+        var columns = start ?? Columns()
+        columns.merge(changes)
+        return columns
+    }
+
     /// Whether the table's policy lets it win over other writers' changes: its client sent no condition.
     func isUnconditional(in table: TableRecord) -> Bool {
         !conditional && table.unconditionalPolicy == .client
@@ -176,6 +187,17 @@ extension TableOperation {
             lastStatus: lastStatus, lastError: lastError,
             changedColumns: kind == .delete ? [] : changedColumns,
             title: title)
+    }
+}
+
+extension Collection<TableOperation> {
+    /// The item's columns as operations that follow each other leave them; nil without one. The base of a later
+    /// one is no measure: it may keep values that another writer has changed since, to be judged later.
+    var result: Columns? {
+        guard let first else { return nil }
+        return dropFirst().reduce(first.result) { columns, next in
+            next.kind == .insert ? next.changes : next.result(over: columns)
+        }
     }
 }
 

@@ -109,14 +109,15 @@ struct Remote: Sendable {
 extension Remote {
     /// What an answer proves about one row: a list with the row, or an empty list.
     ///
-    /// 1. The row itself is proof, and so is an empty list.
-    /// 2. A list of other rows ignored the filter, so the row may be on a later page. It is then requested
-    ///    by its id. 404 or 410 means that it does not exist, since its table does.
-    /// 3. Any other answer is no proof and is returned unchanged.
+    /// 1. The row itself is proof.
+    /// 2. A list without the row is none: something between us and the backend may have answered, and a list of
+    ///    other rows ignored the filter. The row is then requested by its id (``RemoteAnswer/isAbsence``).
+    /// 3. If that request fails, its answer is returned. Any other answer to it confirms nothing.
+    /// 4. An answer that is no list is no proof and is returned unchanged.
     func proof(
         _ answer: RemoteAnswer, of id: ItemID, in table: TableName
     ) async -> RemoteAnswer {
-        guard case .rows(let page) = answer, !page.elements.isEmpty else { return answer }
+        guard case .rows(let page) = answer else { return answer }
         if let row = page.rows.first(where: { $0.id == id }) {
             return .rows(RemotePage(elements: [.row(row)], hasNext: false))
         }
@@ -124,9 +125,11 @@ extension Remote {
         switch single {
         case .row(let row) where row.id == id:
             return .rows(RemotePage(elements: [.row(row)], hasNext: false))
-        case .missing: return .rows(RemotePage(elements: [], hasNext: false))
-        case .row, .empty: return .unusable(status: 200, .unexpectedShape)
-        default: return single
+        case .missing where single.isAbsence:
+            return .rows(RemotePage(elements: [], hasNext: false))
+        case .failed, .unavailable, .unreachable: return single
+        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .unusable:
+            return .unusable(status: 200, .unconfirmed)
         }
     }
 
@@ -186,6 +189,12 @@ final class FailedRequests: Sendable {
 }
 
 extension RemoteAnswer {
+    /// Whether the answer to a read by id means that the table has no such row: 404 or 410. Express answers so, with
+    /// a sentence of its own, where it has no such path.
+    var isAbsence: Bool {
+        if case .missing(_, let text) = self { !text.hasPrefix("Cannot GET ") } else { false }
+    }
+
     /// Whether the request failed, so that there is neither a row nor a verdict.
     var isFailure: Bool {
         switch self {

@@ -39,6 +39,8 @@ enum Unusable: String, Sendable, Hashable {
     case unexpectedShape
     /// The backend refuses the protocol version.
     case otherVersion
+    /// A list without the row that was asked for, which a read by its id does not confirm.
+    case unconfirmed
     case redirect
 }
 

@@ -63,6 +63,8 @@ struct Scheduler: Sendable {
     /// of reach or waited for a sign-in.
     private(set) var retriesAllWhenProven = false
     var wishes: [Wish] = []
+    /// The pulls in a row whose rows were older than what is here.
+    private var laggingPulls = 0
     private var lastRead: [TableName: Duration] = [:]
     /// When the engine last made progress, or had nothing to do.
     private var lastProgress: Duration
@@ -217,6 +219,16 @@ struct Scheduler: Sendable {
                 if isAutomatic { wish(.sync) }
             }
         }
+    }
+
+    /// Handles the end of pulls.
+    /// - Parameter isLagging: whether the backend's copy lags behind. Then it is asked again soon, after waits that
+    ///   grow until ``ReplacedRows`` end.
+    mutating func pulled(isLagging: Bool, now: Duration) {
+        laggingPulls = isLagging ? min(laggingPulls + 1, SyncLimits.backoffDoublings) : 0
+        guard isLagging, let next = syncAt else { return }
+        let wait = Duration.seconds(SyncLimits.laggingPullSeconds << Int64(laggingPulls - 1))
+        syncAt = min(next, now + wait)
     }
 
     mutating func wish(_ wish: Wish) {

@@ -193,6 +193,14 @@ public enum SyncLimits {
     /// How much older a row of the backend has to be than the one that it gave before to show that the backend was
     /// restored, in seconds: a clock that keeps local time goes back by an hour.
     static let restoredSeconds: Int64 = 7_200
+    /// How long a row that a push has replaced counts as older than what is here, in seconds: longer than a copy
+    /// of a database lags behind in a normal operation.
+    static let replicaLagSeconds: Int64 = 600
+    /// How long it is doubted that the backend has no row which it must have, in seconds from the first attempt,
+    /// or from the insert.
+    static let doubtedAbsenceSeconds: Int64 = 60
+    /// The first wait before a table is pulled again whose rows were older than what is here, in seconds.
+    static let laggingPullSeconds: Int64 = 2
     /// How far after the beginning of a pull a row's time may be to advance its token, in seconds: the
     /// `Date` of an answer has whole seconds, and its server's clock may differ from the database's. Less than
     /// ``overlapSeconds``, so that no later change is missed.

@@ -1,4 +1,5 @@
--- Version 8 of a store: the history of one item, operations that were tried often, and comparisons with the backend.
+-- Version 8 of a store: the history of one item, operations that were tried often, comparisons with the
+-- backend, and what pushes have replaced there.
 
 CREATE INDEX history_by_item ON history(item_id, table_id) WHERE item_id IS NOT NULL;
 
@@ -35,3 +36,8 @@ CREATE TABLE listed_ids (
   item_id TEXT NOT NULL,
   PRIMARY KEY (table_id, item_id)
 ) STRICT, WITHOUT ROWID;
+
+-- What pushes have lately replaced of an item at the backend: a JSON array of arrays of strings, `version` and
+-- `updatedAt`, both raw, and the time of the push (`ReplacedRows`). A read that still shows such a row comes from
+-- a copy that lags behind.
+ALTER TABLE items ADD COLUMN replaced_rows TEXT;

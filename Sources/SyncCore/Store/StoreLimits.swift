@@ -19,6 +19,8 @@ public enum StoreLimits {
     /// Open operations of one item beyond which an update that has to follow an insert takes the item's last
     /// update along: each write reads them all.
     static let operationsOfItem = 16
+    /// The rows that are remembered of an item which its pushes have replaced.
+    static let replacedRows = 8
     /// Writes in one transaction.
     public static let groupWrites = StorageLimits.groupEntries
     /// Bytes that an ordinary write may need, for which a store with a budget has to have room.

@@ -51,10 +51,14 @@ import Testing
         let world = try Self.world(.mobileApps, soft: true)
         for id in ["a", "b"] { try await world.seed(id, #"{"text":"milk"}"#) }
         _ = await world.engine.pull(world.todo)
-        // The backend's list leaves out what is deleted.
+        // The backend's reads leave out what is deleted.
         world.transport.decide { request, _ in
-            (request.head.path ?? "").contains("__includeDeleted")
-                ? .instead(Response(status: .ok, body: Array("[]".utf8))) : nil
+            guard let path = request.head.path, path.contains("__includeDeleted") else {
+                return nil
+            }
+            return path.contains("todoitem/a")
+                ? .instead(Response(status: .notFound, body: []))
+                : .instead(Response(status: .ok, body: Array("[]".utf8)))
         }
         try await world.delete("a")
         _ = await world.engine.push()
