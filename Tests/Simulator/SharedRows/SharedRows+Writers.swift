@@ -1,8 +1,9 @@
-import Backend
 import HTTPMessage
 import HTTPTypes
 import SyncCore
 import TablesProtocol
+
+@testable import Backend
 
 /// A version that a client holds, from the answer to its own write.
 struct HeldVersion {
@@ -149,7 +150,10 @@ extension SharedRows {
 
     /// A new value of a column. Of a unique one sometimes another row's, of one that names a row often such a
     /// row's id.
-    private func value(_ column: String, of name: String, among rows: [String: Item]) -> String {
+    /// - Parameter isRefusable: whether it may be one that a script refuses.
+    private func value(
+        _ column: String, of name: String, among rows: [String: Item], isRefusable: Bool = false
+    ) -> String {
         let others = rows.filter { $0.key != name && !$0.value.deleted }
         switch column {
         case "u" where random.happens(0.4):
@@ -160,7 +164,7 @@ extension SharedRows {
             let parents = others.keys.filter { table(of: $0) != Self.notes }.sorted()
             return parents.isEmpty ? ValueHistory.null : "\"\(random.pick(parents))\""
         case "region": return random.pick(["\"EU\"", "\"US\""])
-        default: return value()
+        default: return value(isRefusable: isRefusable)
         }
     }
 
@@ -179,8 +183,29 @@ extension SharedRows {
 
     /// The id of a row that the store does not have; nil where a client cannot name it.
     private func newID(of name: String) throws -> ItemID? {
-        guard plan.hasIntegerIDs(table(of: name)) else { return try ItemID(name) }
+        guard plan.hasIntegerIDs(table(of: name)) else { return try ItemID(spelled(name)) }
         return names.contains(name) ? nil : try ItemID("new")
+    }
+
+    /// One of the spellings of an id that are one.
+    private func spelled(_ name: String) -> String {
+        guard plan.hasSpellings else { return name }
+        return other.pick([name, name.uppercased(), name + " "])
+    }
+
+    /// While a request for a row is in flight, another writer or a client writes the same row.
+    func crowd(_ name: String) async throws {
+        let proxy = random.pick(proxies)
+        let kinds: [OperationKind] =
+            switch other.next(below: 8) {
+            case 0..<3: []
+            case 3: [.update]
+            case 4..<6: [.update, .delete]
+            case 6: [.delete]
+            default: [.update, .update, .delete, .undelete]
+            }
+        if kinds.isEmpty { return changeElsewhere("PATCH", name) }
+        for kind in kinds { try await write(name, at: proxy, as: kind) }
     }
 
     /// Inserts a row that the store does not have, or undeletes it.
@@ -193,7 +218,9 @@ extension SharedRows {
         }
         for column in columns(of: name) {
             let isSet = column == "p" && nextParent != nil || random.happens(0.7)
-            intended[column] = isSet ? value(column, of: name, among: rows) : ValueHistory.null
+            intended[column] =
+                isSet
+                ? value(column, of: name, among: rows, isRefusable: true) : ValueHistory.null
         }
         var body = ItemBody(id: id, columns: columns(intended))
         if plan.hasIntegerIDs(table(of: name)) {
@@ -222,7 +249,8 @@ extension SharedRows {
                 let column = random.pick(names)
                 intended[column] =
                     random.happens(0.1)
-                    ? ValueHistory.null : value(column, of: name, among: rows)
+                    ? ValueHistory.null
+                    : value(column, of: name, among: rows, isRefusable: true)
             }
             return Intention(
                 action: .update(id, columns(intended, withNull: true)), verb: "patch",
@@ -232,7 +260,7 @@ extension SharedRows {
             var whole = row
             whole[ValueHistory.deleted] = nil
             let changed = random.pick(names)
-            whole[changed] = value(changed, of: name, among: rows)
+            whole[changed] = value(changed, of: name, among: rows, isRefusable: true)
             intended[changed] = whole[changed]
             let others = names.filter { $0 != changed && whole[$0] != nil }
             if random.happens(0.3), let left = others.first {
@@ -406,7 +434,9 @@ extension SharedRows {
         if plan.hasIntegerIDs(table(of: name)) {
             whole["t"] = .string(name)
         } else {
-            whole["id"] = .string(name)
+            // A column of the type uuid has one spelling.
+            let isFree = plan.habits.contains(.equalIDs)
+            whole["id"] = .string(isFree ? spelled(name) : name)
         }
         send("POST", table(of: name), nil, whole.text)
         guard plan.habits.contains(.lateCommits), random.happens(0.5) else { return }
@@ -450,6 +480,69 @@ extension SharedRows {
         var whole = columns(row)
         whole["id"] = .string(item.id.text)
         send("PUT", table(of: name), item.id, whole.text)
+    }
+
+    // MARK: Changes that no time shows
+
+    /// A row goes without a trace, comes with an old time, or the clock repeats an hour.
+    func changeSilently() {
+        let before = remote()
+        switch other.next(below: 4) {
+        case 0..<2:
+            let live = before.filter { !$0.value.deleted }.keys.sorted()
+            guard !live.isEmpty else { return }
+            let name = other.pick(live)
+            removeSilently(name, before)
+        case 2:
+            let name = newName("x")
+            names.append(name)
+            let row = columns(Dictionary(uniqueKeysWithValues: Self.columns.map { ($0, value()) }))
+            let age = other.pick([100_000, 3_600_000] as [Int64])
+            let time = Instant(milliseconds: clock.now().milliseconds - age)
+            let moved = MovedRow(
+                id: name, columns: row, createdAt: time, updatedAt: time,
+                version: Base64.encoded(Array(name.utf8)))
+            let move = Move(at: backend.clock(), source: .backend, isInUse: false)
+            let options = plan.backendOptions(tables).tables[tables[0]] ?? TableOptions()
+            _ = try? storage.move([moved], into: tables[0], creating: options, move)
+        default: backendClock.beLate(by: .seconds(3600))
+        }
+        recordChanges(since: before, by: -1, what: "silent change")
+    }
+
+    private func removeSilently(_ name: String, _ before: [String: Item]) {
+        guard let item = before[name] else { return }
+        let row = Row(
+            id: item.id.text, columns: item.columns, createdAt: item.createdAt ?? item.updatedAt,
+            updatedAt: item.updatedAt, version: item.version, deleted: false)
+        let write = Write(
+            at: backend.clock(), stamps: .increasing, newColumns: [], method: "DELETE")
+        _ = try? storage.remove([row], from: table(of: name), write)
+    }
+
+    /// A custom API changes some rows at once, and its client pulls afterwards.
+    func callAPI(_ proxy: SharedRowsProxy) async throws {
+        _ = await proxy.engine.push(isExplicit: false)
+        let live = remote().filter { !$0.value.deleted && !unverdicted.contains($0.key) }
+        for name in live.keys.sorted() where other.happens(0.4) {
+            changeElsewhere(other.happens(0.2) ? "DELETE" : "PATCH", name)
+        }
+        let was = isInterfering
+        isInterfering = true
+        defer { isInterfering = was }
+        let run = await proxy.engine.pull(tables[0])
+        guard run.state == .complete, run.pull.allSatisfy({ $0.error == nil }),
+            !proxy.transport.faultPlan.isFaulty, !plan.isStale
+        else { return }
+        let (local, remote) = (try await proxy.stored(), remote())
+        for (name, row) in local where table(of: name) == tables[0] && !row.isPending {
+            let (here, there) = (ValueHistory.row(row.item), ValueHistory.row(remote[name]))
+            let isGone =
+                here[ValueHistory.deleted] == "true" && there[ValueHistory.deleted] == "true"
+            if !isGone, here != there, !proxy.transport.isHidden(name), remote[name] != nil {
+                fault("a custom API left \(name) as \(there), and a pull after it as \(here)", name)
+            }
+        }
     }
 
     private func send(_ method: String, _ table: TableName, _ id: ItemID?, _ body: String?) {

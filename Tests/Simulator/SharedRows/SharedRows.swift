@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPTypes
 import Logging
 package import SyncCore
+import Synchronization
 import TablesProtocol
 
 /// What the backend said about an operation.
@@ -33,8 +34,16 @@ struct BackendAnswer {
 package actor SharedRows {
     let plan: SharedRowsPlan
     let random: SeededRandom
+    /// Draws what only some habits need, so that all other choices of a seed stay the same without them.
+    let other: SeededRandom
     let clock = ManualClock()
     let backend: TablesBackend
+    /// Where the backend has its rows.
+    let storage: SQLiteRowStorage
+    /// What answers the proxies: the backend, or what makes another one of it.
+    private let server: any HTTPTransport
+    let replica: LaggingReplica?
+    let backendClock: BackendClock
     /// The first table, and perhaps the one of notes.
     let tables: [TableName]
     let rootFolder: String
@@ -65,7 +74,7 @@ package actor SharedRows {
     /// When each row came into being at the backend.
     private(set) var bornAt: [String: Duration] = [:]
     /// When each item was last deleted at the backend.
-    private var deletedAt: [String: Duration] = [:]
+    private(set) var deletedAt: [String: Duration] = [:]
     /// The last acknowledged values of items that were deleted afterwards, where the table was known to delete
     /// softly.
     var beneath: [String: [String: String]] = [:]
@@ -75,6 +84,16 @@ package actor SharedRows {
     var inserting: Set<String> = []
     /// The items whose last write by a client is an undelete.
     var undeleting: Set<String> = []
+    /// The versions that a proxy's own writes replaced, as their answers have told it, by proxy and item.
+    var replacedVersions: [String: Set<String>] = [:]
+    /// The versions that a write has replaced, by the operation that it was sent for.
+    private var replacing: [OperationID: (name: String, version: String)] = [:]
+    /// The rows at the backend after the last change that was recorded.
+    private var present: [String: Item] = [:]
+    /// The closed operations whose effect was looked for.
+    var judged: Set<OperationID> = []
+    /// When each item last came into being or back at the backend.
+    var livedAt: [String: Duration] = [:]
     /// The versions that clients hold, by item.
     var held: [String: [HeldVersion]] = [:]
     /// How often each item was changed by another than a client that holds a version.
@@ -114,6 +133,7 @@ package actor SharedRows {
     package init(_ plan: SharedRowsPlan) throws {
         self.plan = plan
         random = SeededRandom(plan.seed)
+        other = SeededRandom(plan.seed &+ 2)
         tables = [Simulation.table] + (plan.hasNotes ? [Self.notes] : [])
         let memory = "/dev/shm"
         let root = FileManager.default.isWritableFile(atPath: memory) ? memory : "/tmp"
@@ -121,12 +141,25 @@ package actor SharedRows {
         try FileManager.default.createDirectory(
             atPath: rootFolder, withIntermediateDirectories: true)
         let clock = clock
+        let backendClock = BackendClock(clock)
+        self.backendClock = backendClock
+        storage = try SQLiteRowStorage()
+        let options = plan.backendOptions(tables)
         backend = try TablesBackend(
-            options: plan.backendOptions(tables),
-            clock: {
-                clock.advance(by: .milliseconds(1))
-                return clock.now()
-            }, random: SeededRandom(plan.seed &+ 1))
+            on: storage, options: options, clock: { backendClock.next() },
+            random: SeededRandom(plan.seed &+ 1))
+        var server: any HTTPTransport = InProcessTransport(backend, date: { clock.now() })
+        replica =
+            plan.habits.contains(.laggingReplica)
+            ? try LaggingReplica(
+                server, of: storage, options, clock: clock, seed: plan.seed &+ 3) : nil
+        server = replica ?? server
+        if plan.hasSpellings {
+            server = EqualIDs(
+                base: server, backend: backend,
+                isLowerCase: plan.habits.contains(.lowerCaseIDs))
+        }
+        self.server = server
     }
 
     /// Takes the steps and checks the end state. Removes the run's files.
@@ -158,9 +191,8 @@ package actor SharedRows {
 
     private func proxy(_ number: Int, _ bug: ProductBug?) async throws -> SharedRowsProxy {
         let transport = SharedRowsTransport(
-            InProcessTransport(backend, date: { [clock] in clock.now() }),
-            random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)),
-            clock: clock, plan
+            server, random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)), clock: clock, plan,
+            onAnswer: { [weak self] in await self?.recordReplaced($0, $1, by: number) }
         ) { [weak self] sent, send throws(TransportError) in
             guard let self else { return try await send() }
             return try await self.around(sent, of: number, send)
@@ -224,7 +256,11 @@ package actor SharedRows {
         let path = request.head.path ?? ""
         let isRead = request.head.method == .get
         let isPage = isRead && request.isPage
-        if isPage || plan.hasVersions { await interfere(besideRead: isRead, isPage: isPage) }
+        let isCrowded = plan.habits.contains(.crowdedRows) && !isRead
+        let row = isCrowded ? name(in: request, among: remote()) : nil
+        if isPage || plan.hasVersions {
+            await interfere(besideRead: isRead, isPage: isPage, with: row)
+        }
         guard !isRead else {
             let response = try await send()
             if isPage || plan.hasVersions { await interfere(besideRead: true, isPage: isPage) }
@@ -235,7 +271,9 @@ package actor SharedRows {
             "p\(proxy) sends \(request.head.method.rawValue) \(path) "
                 + "\(String(decoding: request.body, as: UTF8.self)) \(request.head.headerFields[.ifMatch] ?? "")"
         )
-        let response = try await send()
+        replica?.noteState()
+        let refused = refusal(of: request, over: before)
+        let response = if let refused { refused } else { try await send() }
         await recordAnswer(response, to: request, of: proxy, before)
         if response.head.status.code >= 400 {
             note("p\(proxy) got \(response.head.status.code) for \(path) \(request.opID)")
@@ -243,9 +281,51 @@ package actor SharedRows {
         recordChanges(
             since: before, by: proxy, what: "\(request.head.method.rawValue) \(path)",
             sentAt: sent.at)
+        recordReplacing(request, before)
         deleteRevived()
-        await interfere(besideRead: false, isPage: false)
+        await interfere(besideRead: false, isPage: false, with: row)
         return response
+    }
+
+    /// The name of the row that a write is about.
+    private func name(in request: Request, among rows: [String: Item]) -> String {
+        let body = try? Columns(parsing: request.body)
+        let id = plan.name(ofID: request.itemID ?? body?["id"]?.string ?? "")
+        let known = rows.first {
+            plan.name(ofID: $0.value.id.text) == id && table(of: $0.key).text == request.table
+        }
+        return body?["t"]?.string ?? known?.key ?? id
+    }
+
+    /// A script's refusal of a write that passes the check of the version; nil for any other write.
+    private func refusal(of request: Request, over before: [String: Item]) -> Response? {
+        guard plan.isRefused(request.body) else { return nil }
+        let row = before[name(in: request, among: before)]
+        if request.itemID == nil, row != nil { return nil }
+        if request.itemID != nil, row?.deleted != false { return nil }
+        let condition = request.head.headerFields[.ifMatch]
+        if let row, let condition, !condition.contains(row.version) { return nil }
+        return Response(
+            status: .badRequest, headerFields: [.contentType: "application/json"],
+            body: Array(#"{"error":"The script does not take this value."}"#.utf8))
+    }
+
+    /// Records the version that a write has replaced.
+    private func recordReplacing(_ request: Request, _ before: [String: Item]) {
+        let name = name(in: request, among: before)
+        guard let old = before[name], !old.deleted, present[name]?.version != old.version else {
+            return
+        }
+        replacing[request.opID] = (name, old.version)
+    }
+
+    /// Records that a proxy got the answer to a write.
+    private func recordReplaced(_ request: Request, _ response: Response, by proxy: Int) {
+        guard response.head.status.code < 300, let bytes = response.bytes,
+            bytes != Array("[]".utf8),
+            let one = replacing[request.opID]
+        else { return }
+        replacedVersions["\(proxy) \(one.name)", default: []].insert(one.version)
     }
 
     /// Records what the backend said about an operation, and checks that a row was not sent before the row that
@@ -254,15 +334,17 @@ package actor SharedRows {
         _ response: Response, to request: Request, of proxy: Int, _ before: [String: Item]
     ) async {
         let body = try? Columns(parsing: request.body)
-        let id = request.itemID ?? body?["id"]?.string ?? ""
-        let inTable = before.first {
-            $0.value.id.text == id && table(of: $0.key).text == request.table
-        }
-        let name = body?["t"]?.string ?? inTable?.key ?? id
+        let name = name(in: request, among: before)
         var answer = BackendAnswer(name: name, at: clock.uptime())
         defer { answers[request.opID] = answer }
         if request.itemID == nil { posted.insert(name) }
         if request.itemID == nil, plan.hasIntegerIDs(table(of: name)) { unverdicted.insert(name) }
+        if response.head.status == .badRequest, plan.isRefused(request.body) {
+            answer.isRefusal = true
+            refused.insert(name)
+            answer.sentence = Self.sentence(response)
+            return
+        }
         guard response.head.status.code == 409 else { return }
         let condition = request.head.headerFields[.ifMatch]
         let row = before[name]
@@ -273,6 +355,10 @@ package actor SharedRows {
             }
             ?? false
         answer.isRefusal = request.itemID == nil ? row == nil : row != nil && !isForVersion
+        // The row has another id for the client.
+        if request.itemID == nil, let row, row.id.text != body?["id"]?.string {
+            answer.isRefusal = true
+        }
         guard answer.isRefusal else { return }
         refused.insert(name)
         answer.sentence = Self.sentence(response)
@@ -298,12 +384,15 @@ package actor SharedRows {
         for name in revived where random.happens(0.3) { changeElsewhere("DELETE", name) }
     }
 
-    private func interfere(besideRead: Bool, isPage: Bool) async {
+    /// - Parameter row: the row of the request, if its row is written more often than others.
+    private func interfere(besideRead: Bool, isPage: Bool, with row: String? = nil) async {
         let often = isPage && plan.habits.contains(.movingRows)
-        guard !isInterfering, random.happens(often ? 0.7 : 0.25), faults.isEmpty else { return }
+        guard !isInterfering, random.happens(often ? 0.7 : 0.25) || row != nil, faults.isEmpty
+        else { return }
         (isInterfering, isBesideRead) = (true, besideRead)
         defer { (isInterfering, isBesideRead) = (false, false) }
         do {
+            if let row, names.contains(row) { return try await crowd(row) }
             switch random.next(below: 8) {
             case 0..<4: writeElsewhere()
             case 4..<6 where !often: try await writeHere(random.pick(proxies))
@@ -321,6 +410,7 @@ package actor SharedRows {
         since before: [String: Item], by side: Int, what: String, sentAt: Duration? = nil
     ) {
         let after = remote()
+        present = after
         for id in Set(before.keys).union(after.keys).sorted() {
             let (old, new) = (ValueHistory.row(before[id]), ValueHistory.row(after[id]))
             if old == new { continue }
@@ -341,6 +431,7 @@ package actor SharedRows {
             }
             if new[ValueHistory.deleted] == "true" { deletedAt[id] = clock.uptime() }
             let isRevived = before[id]?.deleted == true && new[ValueHistory.deleted] == "false"
+            if isRevived || before[id] == nil { livedAt[id] = clock.uptime() }
             if isRevived { revived.append(id) }
             if isRevived, let sentAt, let last = deletedAt[id], sentAt < last {
                 fault("\(id) was deleted again, and an undelete that came late revived it", id)
@@ -376,9 +467,13 @@ package actor SharedRows {
     }
 
     /// A value that no writer has written before.
-    func value() -> String {
+    /// - Parameter isRefusable: whether it may be one that a script refuses.
+    func value(isRefusable: Bool = false) -> String {
         counter += 1
         // A row that a script has changed does not show whose insert it is.
+        if plan.habits.contains(.refusals), isRefusable, other.happens(0.25) {
+            return "\"no\(counter)\""
+        }
         let isTrimmed = plan.habits.contains(.scripts) && !plan.habits.contains(.integerIDs)
         let spaces = isTrimmed && random.happens(0.3) ? " " : ""
         return "\"\(spaces)v\(counter)\(spaces)\""
@@ -389,4 +484,21 @@ package actor SharedRows {
         counter += 1
         return "\(prefix)\(counter)"
     }
+}
+
+/// The clock of a run's backend: each reading is a millisecond later.
+final class BackendClock: Sendable {
+    private let clock: ManualClock
+    private let late = Mutex(Duration.zero)
+
+    init(_ clock: ManualClock) { self.clock = clock }
+
+    func next() -> Instant {
+        clock.advance(by: .milliseconds(1))
+        let late = late.withLock { $0 }
+        return Instant(milliseconds: clock.now().milliseconds - late.wholeMilliseconds)
+    }
+
+    /// Sets the clock back.
+    func beLate(by duration: Duration) { late.withLock { $0 = duration } }
 }
