@@ -49,6 +49,8 @@ package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
     case silentChanges
     /// A custom API changes several rows at once.
     case customAPI
+    /// The one table takes inserts, and refuses all else: it stands alone.
+    case insertOnly
 }
 
 extension BackendHabit {
@@ -60,7 +62,7 @@ extension BackendHabit {
     /// The habits that the product does not stand yet. No seed draws them; `SHARED_HABITS` names them.
     static let faulty: Set<BackendHabit> = [
         .refusals, .crowdedRows, .emptyLists, .unreadableRows, .quota, .equalIDs, .lowerCaseIDs,
-        .laggingReplica,
+        .laggingReplica, .insertOnly,
     ]
 
     /// The habits of a seed: of the simple ones none in a third of all seeds, else each with the same
@@ -71,7 +73,9 @@ extension BackendHabit {
         var habits: Set<BackendHabit> = []
         if random.happens(0.67) { habits = Set(simple.filter { _ in random.happens(0.25) }) }
         if let other, other.happens(0.75) {
-            let drawn = allCases.filter { !simple.contains($0) && other.happens(0.25) }
+            let drawn = allCases.filter { habit in
+                !simple.contains(habit) && other.happens(habit == .insertOnly ? 0.03 : 0.25)
+            }
             habits.formUnion(Set(drawn).subtracting(faulty))
         }
         return consistent(habits)
@@ -80,6 +84,7 @@ extension BackendHabit {
     /// The habits without those that exclude each other: ids can be given again only where the backend gives
     /// them, and a reference by an id that is still provisional is another subject.
     static func consistent(_ habits: Set<BackendHabit>) -> Set<BackendHabit> {
+        if habits.contains(.insertOnly) { return [.insertOnly] }
         var habits = habits
         if habits.contains(.reusedIDs) { habits.insert(.integerIDs) }
         if habits.contains(.integerIDs) { habits.remove(.foreignKey) }

@@ -169,6 +169,34 @@ extension SharedRows {
         proxy.transport.faultPlan = usual
     }
 
+    /// Clients insert rows into a table that gives none. Each is sent once the backend can be reached.
+    func insertOnly(steps: Int) async throws {
+        isInterfering = true
+        for _ in 0..<steps / 3 where faults.isEmpty {
+            let proxy = random.pick(proxies)
+            switch random.next(below: 4) {
+            case 0: proxy.transport.faultPlan.faultRate = random.pick([0, 1])
+            case 1: _ = await proxy.engine.sync()
+            default: try await write(newName("i"), at: proxy)
+            }
+            clock.advance(by: .seconds(20))
+        }
+        for proxy in proxies {
+            proxy.transport.faultPlan = SharedRowsTransport.FaultPlan()
+            for _ in 0..<3 {
+                clock.advance(by: .seconds(900))
+                _ = await proxy.engine.sync()
+            }
+            for one in try await proxy.store.contents(of: tables[0]).open {
+                fault("\(one.itemID) is \(one.state): \(one.reason ?? "")", one.itemID)
+            }
+        }
+        let remote = remote()
+        for name in names where remote[name] == nil {
+            fault("\(name) was inserted here and is not at the backend", name)
+        }
+    }
+
     /// A client's read of one row gets that row, a refusal, or the sentence that there is no answer.
     private func readByID(_ proxy: SharedRowsProxy) async throws {
         let unreadable = names.filter { plan.isUnreadable($0) }

@@ -88,7 +88,7 @@ extension SharedRows {
             LocalWrite(
                 table: table(of: name), action: intention.action,
                 conditions: Conditions(ifMatch: condition.ifMatch),
-                generation: intention.generation ?? random.pick(Generation.allCases)))
+                generation: intention.generation ?? clientGeneration))
         try judge(condition, outcome, name)
         if intention.verb == "insert", plan.hasIntegerIDs(table(of: name)), !outcome.isSuccess {
             fault("\(name) was not inserted: \(outcome)", name)
@@ -134,6 +134,12 @@ extension SharedRows {
             // Another writer's row may be one that the client never saw.
             expected[name] = isMadeHere(name) ? [ValueHistory.deleted: "true"] : nil
         }
+    }
+
+    /// The generation of a client: any, or the backend's where no list tells that.
+    private var clientGeneration: Generation {
+        let drawn = random.pick(Generation.allCases)
+        return plan.habits.contains(.insertOnly) ? plan.generation : drawn
     }
 
     /// The columns that clients write.
@@ -472,7 +478,7 @@ extension SharedRows {
         let column = random.pick(columns(of: name))
         let change = [column: value(column, of: name, among: live)]
         // The third generation replaces whole rows.
-        guard plan.flavour == .datasync || plan.flavour == .toolkit else {
+        guard plan.generation == .datasync else {
             return send(method, table(of: name), item.id, columns(change, withNull: true).text)
         }
         var row = ValueHistory.row(item)
@@ -551,10 +557,10 @@ extension SharedRows {
             method, "/tables/\(table)" + (id.map { "/\($0)" } ?? ""), body)
         if let name = HTTPField.Name("ZUMO-API-VERSION") {
             request.head.headerFields[name] =
-                switch plan.flavour {
+                switch plan.generation {
                 case .mobileServices: nil
-                case .mobileApps, .node, .express, .dotnet: "2.0.0"
-                case .datasync, .toolkit: "3.0.0"
+                case .mobileApps: "2.0.0"
+                case .datasync: "3.0.0"
                 }
         }
         _ = backend.respond(to: request)

@@ -14,6 +14,8 @@ struct BackendAnswer {
     var at: Duration
     /// Whether it refused the operation for another reason than the row's version or presence.
     var isRefusal = false
+    /// Whether it ever did so.
+    var wasRefused = false
     var sentence: String?
     /// The row that the operation's row names.
     var parent: String?
@@ -171,6 +173,11 @@ package actor SharedRows {
             proxies.append(try await proxy(number, bug))
             clients.append(DownstreamClient(random.pick(DownstreamClient.Kind.allCases)))
         }
+        if plan.habits.contains(.insertOnly) {
+            try await insertOnly(steps: steps)
+            for proxy in proxies { try? proxy.store.close() }
+            return faults
+        }
         for _ in 0..<(plan.habits.contains(.movingRows) ? 14 : 3) { insertElsewhere() }
         if random.happens(0.3) { try await refuseFirstPulls() }
         if random.happens(0.2) {
@@ -313,9 +320,10 @@ package actor SharedRows {
     /// Records the version that a write has replaced.
     private func recordReplacing(_ request: Request, _ before: [String: Item]) {
         let name = name(in: request, among: before)
-        guard let old = before[name], !old.deleted, present[name]?.version != old.version else {
-            return
-        }
+        // Without a condition a proxy does not know what its write replaces.
+        guard let old = before[name], !old.deleted, present[name]?.version != old.version,
+            request.head.headerFields[.ifMatch]?.contains(old.version) == true
+        else { return }
         replacing[request.opID] = (name, old.version)
     }
 
@@ -336,7 +344,11 @@ package actor SharedRows {
         let body = try? Columns(parsing: request.body)
         let name = name(in: request, among: before)
         var answer = BackendAnswer(name: name, at: clock.uptime())
-        defer { answers[request.opID] = answer }
+        let wasRefused = answers[request.opID]?.wasRefused ?? false
+        defer {
+            answer.wasRefused = wasRefused || answer.isRefusal
+            answers[request.opID] = answer
+        }
         if request.itemID == nil { posted.insert(name) }
         if request.itemID == nil, plan.hasIntegerIDs(table(of: name)) { unverdicted.insert(name) }
         if response.head.status == .badRequest, plan.isRefused(request.body) {

@@ -69,6 +69,8 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         if !hasVersions || self.habits.contains(.integerIDs) {
             faults.removeAll { $0 == .sentTwice || $0 == .arrivesLate }
         }
+        // What arrived without an answer cannot be read back there.
+        if self.habits.contains(.insertOnly) { faults = [.notSent] }
         if self.habits.contains(.emptyLists) { faults += [.emptyAnswer, .emptyAnswer] }
     }
 
@@ -76,6 +78,15 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     var hasVersions: Bool {
         !habits.contains(.noVersions)
             && !(habits.contains(.integerIDs) && flavour == .mobileServices)
+    }
+
+    /// The generation of the backend.
+    var generation: Generation {
+        switch flavour {
+        case .mobileServices: .mobileServices
+        case .mobileApps, .node, .express, .dotnet: .mobileApps
+        case .datasync, .toolkit: .datasync
+        }
     }
 
     /// Whether there is a second table.

@@ -1,4 +1,3 @@
-import Backend
 import Foundation
 import HTTPMessage
 import HTTPTypes
@@ -155,6 +154,9 @@ final class SharedRowsTransport: HTTPTransport {
     private func sendWithFaults(_ request: Request) async throws(TransportError) -> Response {
         let plan = faultPlan
         if let answer = gatewayAnswer(to: request) { return answer }
+        if self.plan.habits.contains(.insertOnly), request.head.method != .post {
+            return notAllowed
+        }
         try await deliverLate()
         let isList = request.isList
         let sent = Sent(request: request, at: clock.uptime())
@@ -233,6 +235,15 @@ final class SharedRowsTransport: HTTPTransport {
         return answer
     }
 
+    /// The refusal of a table that takes inserts alone, which says that it comes from a /tables server.
+    private var notAllowed: Response {
+        var answer = Self.answer(plan.seed % 2 == 0 ? 403 : 405, #"{"error":"No reads here."}"#)
+        if let name = HTTPField.Name("x-zumo-server-version") {
+            answer.head.headerFields[name] = "node-5.0.0"
+        }
+        return answer
+    }
+
     /// Once, an empty list instead of a row of which an answer was lost. Not where the backend hides rows: with
     /// both wrong answers no client could find out whether a row exists.
     private func emptyList(_ id: String, _ request: Request, _ plan: FaultPlan) -> Response? {
@@ -256,7 +267,7 @@ final class SharedRowsTransport: HTTPTransport {
     }
 
     private func listOf(_ row: String) -> Response {
-        let isThird = plan.flavour == .datasync || plan.flavour == .toolkit
+        let isThird = plan.generation == .datasync
         return Self.answer(200, isThird ? #"{"items":[\#(row)]}"# : "[\(row)]")
     }
 
