@@ -149,27 +149,36 @@ extension SharedRows {
         }
     }
 
-    /// An operation whose row cannot be read back ends after ten tries, and then what waits behind it, once it is
-    /// discarded.
+    /// An operation whose row cannot be read back ends after ten tries. Then it, and what waits behind it, can be
+    /// edited or discarded, and ends again.
     private func endUnreadable(_ proxy: SharedRowsProxy) async throws {
-        for _ in 0..<4 {
+        for round in 0..<5 {
             for _ in 0..<11 {
                 clock.advance(by: .seconds(3600))
                 _ = await proxy.engine.sync()
             }
-            for one in try await unreadable(proxy) {
-                let name = try await proxy.name(of: one.itemID, in: one.table)
-                if [.waiting, .unknown, .sending].contains(one.state) {
-                    fault("\(name) is \(one.state) after \(one.attempts) tries", name)
-                }
-                if one.state == .quarantined {
-                    note("p\(proxy.number) discard \(name) \(one.kind) \(one.reason ?? "")")
-                    _ = try await proxy.store.discard(one.id, revision: one.revision)
-                    givenUp.insert(name)
-                    (expected[name], buried[name]) = (nil, nil)
-                }
+            let open = try await unreadable(proxy)
+            for one in open where ![.quarantined, .queued].contains(one.state) {
+                fault("\(one.itemID) is \(one.state) after \(one.attempts) tries", one.itemID)
             }
-            if try await unreadable(proxy).isEmpty || !faults.isEmpty { return }
+            // The last change of an item is decided first.
+            var edited: Set<String> = []
+            for one in open.reversed() where !edited.contains(one.itemID) {
+                let name = try await proxy.name(of: one.itemID, in: one.table)
+                giveUp(name)
+                note("p\(proxy.number) ends \(name) \(one.kind) \(one.reason ?? "")")
+                // What may have reached the backend is not edited, but its item.
+                let isEdited =
+                    round == 0 && one.kind != .delete && !one.maybeApplied && other.happens(0.5)
+                if isEdited { edited.insert(one.itemID) }
+                let outcome =
+                    isEdited
+                    ? try await edit(one, name, proxy)
+                    : try await proxy.store.discard(one.id, revision: nil)
+                if case .done = outcome { continue }
+                fault("\(name) cannot be \(isEdited ? "edited" : "discarded"): \(outcome)", name)
+            }
+            if open.isEmpty || !faults.isEmpty { return }
         }
     }
 

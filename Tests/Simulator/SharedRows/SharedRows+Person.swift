@@ -113,17 +113,7 @@ extension SharedRows {
         case 0:
             _ = try await proxy.store.retry(one.id, revision: one.revision)
         case 1:
-            let rows = try await proxy.rows()
-            var intended: ValueHistory.Row = [random.pick(columns(of: id)): value()]
-            let text = intended.map { "\"\($0.key)\":\($0.value)" }.joined()
-            let outcome = try await proxy.store.edit(
-                one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
-            guard case .done = outcome else { return }
-            note("p\(proxy.number) edit \(id) \(intended)")
-            history.recordShown(
-                ValueHistory.row(rows[id]), of: id, to: proxy.number, columns: columns(of: id))
-            intended[ValueHistory.deleted] = "false"
-            intend(intended, id, by: proxy.number)
+            guard case .done = try await edit(one, id, proxy) else { return }
         default:
             note("p\(proxy.number) discard \(id) \(one.kind) \(one.state)")
             _ = try await proxy.store.discard(one.id, revision: one.revision)
@@ -131,8 +121,26 @@ extension SharedRows {
         giveUp(id)
     }
 
+    /// Sets a column of an operation's item.
+    func edit(
+        _ one: OperationSummary, _ id: String, _ proxy: SharedRowsProxy
+    ) async throws -> ActionOutcome {
+        let rows = try await proxy.rows()
+        var intended: ValueHistory.Row = [random.pick(columns(of: id)): value()]
+        let text = intended.map { "\"\($0.key)\":\($0.value)" }.joined()
+        let outcome = try await proxy.store.edit(
+            one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
+        guard case .done = outcome else { return outcome }
+        note("p\(proxy.number) edit \(id) \(intended)")
+        history.recordShown(
+            ValueHistory.row(rows[id]), of: id, to: proxy.number, columns: columns(of: id))
+        intended[ValueHistory.deleted] = "false"
+        intend(intended, id, by: proxy.number)
+        return outcome
+    }
+
     /// A person or a policy has decided on an item: nothing more is expected of what its clients wrote.
-    private func giveUp(_ name: String) {
+    func giveUp(_ name: String) {
         givenUp.insert(name)
         expected[name] = nil
         buried[name] = nil
