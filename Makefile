@@ -63,6 +63,7 @@ soak: build ## run the long tests, for hours (how much: see the variables in the
 	@scripts/setup soak
 	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:5000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
+	@scripts/mutations hunt
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@PRESSES=$(or $(PRESSES),200) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Browser/test_press.py
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py

@@ -12,6 +12,10 @@ import Testing
         let numbers = text.split(separator: ":").compactMap { UInt64($0) }
         return numbers.count == 2 ? numbers[0]..<numbers[0] + numbers[1] : 0..<40
     }()
+    /// The habits instead of those of the seeds: `SHARED_HABITS=refusals+crowdedRows`.
+    private static let habits = ProcessInfo.processInfo.environment["SHARED_HABITS"].map { text in
+        Set(text.split(separator: "+").compactMap { BackendHabit(rawValue: String($0)) })
+    }
     private static let steps = 60
     /// The seeds in four parts that run in parallel.
     static let parts: [[UInt64]] = (0..<4).map { part in seeds.filter { $0 % 4 == part } }
@@ -21,7 +25,8 @@ import Testing
         async throws
     {
         for seed in seeds {
-            let found = try await SharedRows(SharedRowsPlan(seed)).run(steps: Self.steps)
+            let plan = SharedRowsPlan(seed, habits: Self.habits)
+            let found = try await SharedRows(plan).run(steps: Self.steps)
             for fault in found.prefix(1) { Issue.record("SHARED_SEEDS=\(seed):1 \(fault)") }
         }
     }

@@ -5,6 +5,7 @@ import TablesProtocol
 extension SharedRows {
     /// Takes one action of the person.
     func actAsPerson(_ proxy: SharedRowsProxy) async throws {
+        if plan.actsInBulk, other.happens(0.1) { return try await actInBulk(proxy) }
         switch random.next(below: 4) {
         case 0..<2: try await decide(proxy)
         case 2: try await act(proxy)
@@ -28,19 +29,8 @@ extension SharedRows {
         {
             fault("\(id) counts as gone and never was", id)
         }
-        let server = detail.server.map { row($0) } ?? [:]
-        let mine = detail.mine.map { row($0) } ?? [:]
-        let base = detail.base.map { row($0) } ?? [:]
-        var shown = server
-        shown[ValueHistory.deleted] =
-            detail.serverDeleted || detail.server == nil ? "true" : "false"
-        var intended: ValueHistory.Row = [
-            ValueHistory.deleted: detail.mineDeleted ? "true" : "false"
-        ]
-        for name in columns(of: id)
-        where mine[name] != base[name] || detail.server == nil || detail.serverDeleted {
-            intended[name] = mine[name] ?? ValueHistory.null
-        }
+        let shown = shown(by: detail)
+        var intended = intended(by: detail, id)
         let choice: Resolution
         switch random.next(below: 5) {
         case 0: choice = .mine
@@ -62,9 +52,54 @@ extension SharedRows {
         intend(intended, id, by: side)
         let outcome = try await proxy.store.resolve(detail.id, revision: detail.revision, choice)
         guard case .done = outcome else { return history = before }
-        note("p\(side) resolve \(id) \(choice) mine \(mine) server \(shown) base \(base)")
+        note("p\(side) resolve \(id) \(choice) with \(shown) in sight for \(intended)")
         giveUp(id)
         try await adoptNewItems(proxy)
+    }
+
+    /// The backend's row as a conflict shows it.
+    private func shown(by conflict: ConflictDetail) -> ValueHistory.Row {
+        var shown = conflict.server.map { row($0) } ?? [:]
+        shown[ValueHistory.deleted] =
+            conflict.serverDeleted || conflict.server == nil ? "true" : "false"
+        return shown
+    }
+
+    /// What a person intends who keeps mine.
+    private func intended(by conflict: ConflictDetail, _ id: String) -> ValueHistory.Row {
+        let mine = conflict.mine.map { row($0) } ?? [:]
+        let base = conflict.base.map { row($0) } ?? [:]
+        var intended: ValueHistory.Row = [
+            ValueHistory.deleted: conflict.mineDeleted ? "true" : "false"
+        ]
+        for name in columns(of: id)
+        where mine[name] != base[name] || conflict.server == nil || conflict.serverDeleted {
+            intended[name] = mine[name] ?? ValueHistory.null
+        }
+        return intended
+    }
+
+    /// Discards, retries or decides all operations of some states at once.
+    private func actInBulk(_ proxy: SharedRowsProxy) async throws {
+        let action = other.pick([
+            BulkAction.discard, .retry, .resolve(.server), .resolve(.mine), .resolve(.merged),
+        ])
+        let states = other.pick([OperationState.open, [.quarantined], [.conflict]])
+        let filter = OperationFilter(states: states)
+        for one in try await proxy.store.operations(filter, after: nil, limit: 200).items {
+            giveUp(try await proxy.name(of: one.itemID, in: one.table))
+        }
+        if case .resolve = action {
+            for detail in try await proxy.store.conflicts(after: nil, limit: 200).items {
+                let id = try await proxy.name(of: detail.itemID, in: detail.table)
+                history.recordShown(
+                    shown(by: detail), of: id, to: proxy.number, columns: columns(of: id))
+                intend(intended(by: detail, id), id, by: proxy.number)
+                giveUp(id)
+            }
+        }
+        let outcome = try await proxy.store.bulk(action, filter, dryRun: false)
+        note("p\(proxy.number) bulk \(action) \(states.map(\.rawValue).sorted()): \(outcome)")
     }
 
     func act(_ proxy: SharedRowsProxy) async throws {
@@ -78,17 +113,7 @@ extension SharedRows {
         case 0:
             _ = try await proxy.store.retry(one.id, revision: one.revision)
         case 1:
-            let rows = try await proxy.rows()
-            var intended: ValueHistory.Row = [random.pick(columns(of: id)): value()]
-            let text = intended.map { "\"\($0.key)\":\($0.value)" }.joined()
-            let outcome = try await proxy.store.edit(
-                one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
-            guard case .done = outcome else { return }
-            note("p\(proxy.number) edit \(id) \(intended)")
-            history.recordShown(
-                ValueHistory.row(rows[id]), of: id, to: proxy.number, columns: columns(of: id))
-            intended[ValueHistory.deleted] = "false"
-            intend(intended, id, by: proxy.number)
+            guard case .done = try await edit(one, id, proxy) else { return }
         default:
             note("p\(proxy.number) discard \(id) \(one.kind) \(one.state)")
             _ = try await proxy.store.discard(one.id, revision: one.revision)
@@ -96,8 +121,26 @@ extension SharedRows {
         giveUp(id)
     }
 
+    /// Sets a column of an operation's item.
+    func edit(
+        _ one: OperationSummary, _ id: String, _ proxy: SharedRowsProxy
+    ) async throws -> ActionOutcome {
+        let rows = try await proxy.rows()
+        var intended: ValueHistory.Row = [random.pick(columns(of: id)): value()]
+        let text = intended.map { "\"\($0.key)\":\($0.value)" }.joined()
+        let outcome = try await proxy.store.edit(
+            one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
+        guard case .done = outcome else { return outcome }
+        note("p\(proxy.number) edit \(id) \(intended)")
+        history.recordShown(
+            ValueHistory.row(rows[id]), of: id, to: proxy.number, columns: columns(of: id))
+        intended[ValueHistory.deleted] = "false"
+        intend(intended, id, by: proxy.number)
+        return outcome
+    }
+
     /// A person or a policy has decided on an item: nothing more is expected of what its clients wrote.
-    private func giveUp(_ name: String) {
+    func giveUp(_ name: String) {
         givenUp.insert(name)
         expected[name] = nil
         buried[name] = nil
@@ -158,10 +201,12 @@ extension SharedRows {
     private func adoptNewItems(_ proxy: SharedRowsProxy) async throws {
         for table in tables where !plan.hasIntegerIDs(table) {
             let rows = try await proxy.store.rows(of: [table])[table] ?? []
-            for item in rows.map(\.item) where !item.deleted && !names.contains(item.id.text) {
-                names.append(item.id.text)
-                tablesOfCopies[item.id.text] = table
-                intend(ValueHistory.row(item), item.id.text, by: proxy.number)
+            for item in rows.map(\.item) where !item.deleted {
+                let name = plan.name(of: item, in: table)
+                if names.contains(name) { continue }
+                names.append(name)
+                tablesOfCopies[name] = table
+                intend(ValueHistory.row(item), name, by: proxy.number)
             }
         }
     }

@@ -1,8 +1,10 @@
+import HTTPMessage
 import SyncCore
 import TablesProtocol
 
 extension SharedRows {
     func step(_ proxy: SharedRowsProxy) async throws {
+        if try await takeOtherStep(proxy) { return }
         switch random.next(below: 100) {
         case 0..<32 where plan.bringsBackOften && random.happens(0.5): try await bringBack(proxy)
         case 0..<32: try await writeHere(proxy)
@@ -22,6 +24,20 @@ extension SharedRows {
         case 98 where plan.habits.contains(.failingTable): try await failOneTable(proxy)
         default: clock.advance(by: .seconds(Int64(random.next(below: 900))))
         }
+    }
+
+    /// Sometimes takes a step that only some habits have.
+    private func takeOtherStep(_ proxy: SharedRowsProxy) async throws -> Bool {
+        let steps = plan.habits.intersection([.quota, .unreadableRows, .silentChanges, .customAPI])
+        guard !steps.isEmpty, other.happens(0.08 * Double(steps.count)) else { return false }
+        switch other.pick(steps.sorted { $0.rawValue < $1.rawValue }) {
+        case .quota: try await spendQuota(proxy)
+        case .unreadableRows: try await readByID(proxy)
+        case .silentChanges: changeSilently()
+        case .customAPI: try await callAPI(proxy)
+        default: return false
+        }
+        return true
     }
 
     /// Changes how often requests fail, and which wrong answers the backend gives.
@@ -51,7 +67,8 @@ extension SharedRows {
             let wasWritten = trace[begin...].contains { line in
                 line.contains(" \(id) ") && !line.contains(" /tables/")
             }
-            if old.version != item.version, !wasWritten {
+            // A replica that is behind shows other writers' changes and takes them back.
+            if old.version != item.version, !wasWritten, replica == nil {
                 fault("\(id) has another version, and shows nothing else", id)
             }
         }
@@ -59,6 +76,13 @@ extension SharedRows {
         for (name, row) in try await proxy.stored() where row.serverVersion != nil {
             known.insert("\(proxy.number) \(name)")
         }
+        for (name, row) in try await proxy.stored() {
+            guard let version = row.serverVersion, remote[name]?.version != version,
+                replacedVersions["\(proxy.number) \(name)"]?.contains(version) == true
+            else { continue }
+            fault("\(name) has again the version that its own push replaced", name)
+        }
+        try await checkClosed(proxy)
         unverdicted = unverdicted.filter { rows[$0] == nil || rows[$0]?.id != remote[$0]?.id }
         try await checkConflicts(proxy)
         try await checkRefusals(proxy, since: time)
@@ -100,6 +124,93 @@ extension SharedRows {
         proxy.transport.faultPlan.strayLists = 0
         if let now = await proxy.engine.knownGeneration, now != known {
             fault("a stray list changed the generation")
+        }
+    }
+
+    /// A gateway answers "later" from some write on. Nothing is refused for that, nothing is sent before the time
+    /// that it names, and all is sent afterwards.
+    private func spendQuota(_ proxy: SharedRowsProxy) async throws {
+        let usual = proxy.transport.faultPlan
+        proxy.transport.faultPlan = SharedRowsTransport.FaultPlan()
+        let was = isInterfering
+        isInterfering = true
+        defer { isInterfering = was }
+        _ = await proxy.engine.sync()
+        let names = (0..<3).map { _ in newName("i") }
+        for name in names { try await write(name, at: proxy) }
+        let status = other.pick([403, 403, 407, 421, 425])
+        let retryAfter = status == 403 || other.happens(0.3) ? 60 : nil
+        proxy.transport.faultPlan.gateway = (status, Int(other.next(below: 3)), retryAfter)
+        proxy.transport.counts = SharedRowsTransport.Counts()
+        note("p\(proxy.number) the gateway answers \(status), Retry-After \(retryAfter ?? 0)")
+        for _ in 0..<3 {
+            _ = await proxy.engine.sync()
+            clock.advance(by: .seconds(10))
+        }
+        let early = proxy.transport.counts.early
+        if early > 0 { fault("\(early) requests were sent before the Retry-After of a \(status)") }
+        let open = try await proxy.store.operations(
+            OperationFilter(states: [.quarantined]), after: nil, limit: 200
+        ).items
+        for one in open where one.lastStatus == status && answers[one.id]?.isRefusal != true {
+            let name = try await proxy.name(of: one.itemID, in: one.table)
+            fault("\(name) is refused for a \(status): \(one.reason ?? "")", name)
+        }
+        if try await proxy.engine.status().backend.state == .online {
+            fault("the backend is online while each answer is \(status)")
+        }
+        proxy.transport.faultPlan = SharedRowsTransport.FaultPlan()
+        clock.advance(by: .seconds(900))
+        _ = await proxy.engine.sync()
+        let remote = remote()
+        for name in names where remote[name] == nil && !refused.contains(name) {
+            fault("\(name) is not sent after the gateway answered \(status)", name)
+        }
+        proxy.transport.faultPlan = usual
+    }
+
+    /// Clients insert rows into a table that gives none. Each is sent once the backend can be reached.
+    func insertOnly(steps: Int) async throws {
+        isInterfering = true
+        for _ in 0..<steps / 3 where faults.isEmpty {
+            let proxy = random.pick(proxies)
+            switch random.next(below: 4) {
+            case 0: proxy.transport.faultPlan.faultRate = random.pick([0, 1])
+            case 1: _ = await proxy.engine.sync()
+            default: try await write(newName("i"), at: proxy)
+            }
+            clock.advance(by: .seconds(20))
+        }
+        for proxy in proxies {
+            proxy.transport.faultPlan = SharedRowsTransport.FaultPlan()
+            for _ in 0..<3 {
+                clock.advance(by: .seconds(900))
+                _ = await proxy.engine.sync()
+            }
+            for one in try await proxy.store.contents(of: tables[0]).open {
+                fault("\(one.itemID) is \(one.state): \(one.reason ?? "")", one.itemID)
+            }
+        }
+        let remote = remote()
+        for name in names where remote[name] == nil {
+            fault("\(name) was inserted here and is not at the backend", name)
+        }
+    }
+
+    /// A client's read of one row gets that row, a refusal, or the sentence that there is no answer.
+    private func readByID(_ proxy: SharedRowsProxy) async throws {
+        let unreadable = names.filter { plan.isUnreadable($0) }
+        guard let name = unreadable.isEmpty ? nil : other.pick(unreadable) else { return }
+        let read = ForwardedRead(
+            table: table(of: name), target: .item(try ItemID(name), includeDeleted: false),
+            generation: .mobileApps)
+        switch await proxy.engine.forward(read) {
+        case .other(let response):
+            let text = String(decoding: response.bytes ?? [], as: UTF8.self)
+            fault("a read of \(name) is answered with \(text)", name)
+        case .item(let item) where item.id.text != name:
+            fault("a read of \(name) is answered with \(item.id)", name)
+        case .item, .page, .refused, .unreachable, .untranslatable: break
         }
     }
 

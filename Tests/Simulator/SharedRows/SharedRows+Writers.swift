@@ -1,4 +1,3 @@
-import Backend
 import HTTPMessage
 import HTTPTypes
 import SyncCore
@@ -18,7 +17,7 @@ struct HeldVersion {
     var changes: Int
 }
 
-// The writers: local clients with every verb, and other writers at the backend.
+// The local clients, with every verb.
 extension SharedRows {
     /// A client writes one row, once or several times.
     func writeHere(_ proxy: SharedRowsProxy) async throws {
@@ -87,7 +86,7 @@ extension SharedRows {
             LocalWrite(
                 table: table(of: name), action: intention.action,
                 conditions: Conditions(ifMatch: condition.ifMatch),
-                generation: intention.generation ?? random.pick(Generation.allCases)))
+                generation: intention.generation ?? clientGeneration))
         try judge(condition, outcome, name)
         if intention.verb == "insert", plan.hasIntegerIDs(table(of: name)), !outcome.isSuccess {
             fault("\(name) was not inserted: \(outcome)", name)
@@ -135,6 +134,12 @@ extension SharedRows {
         }
     }
 
+    /// The generation of a client: any, or the backend's where no list tells that.
+    private var clientGeneration: Generation {
+        let drawn = random.pick(Generation.allCases)
+        return plan.habits.contains(.insertOnly) ? plan.generation : drawn
+    }
+
     /// The columns that clients write.
     func columns(of name: String) -> [String] {
         var columns = Self.columns
@@ -149,7 +154,10 @@ extension SharedRows {
 
     /// A new value of a column. Of a unique one sometimes another row's, of one that names a row often such a
     /// row's id.
-    private func value(_ column: String, of name: String, among rows: [String: Item]) -> String {
+    /// - Parameter isRefusable: whether it may be one that a script refuses.
+    func value(
+        _ column: String, of name: String, among rows: [String: Item], isRefusable: Bool = false
+    ) -> String {
         let others = rows.filter { $0.key != name && !$0.value.deleted }
         switch column {
         case "u" where random.happens(0.4):
@@ -160,7 +168,7 @@ extension SharedRows {
             let parents = others.keys.filter { table(of: $0) != Self.notes }.sorted()
             return parents.isEmpty ? ValueHistory.null : "\"\(random.pick(parents))\""
         case "region": return random.pick(["\"EU\"", "\"US\""])
-        default: return value()
+        default: return value(isRefusable: isRefusable)
         }
     }
 
@@ -179,8 +187,29 @@ extension SharedRows {
 
     /// The id of a row that the store does not have; nil where a client cannot name it.
     private func newID(of name: String) throws -> ItemID? {
-        guard plan.hasIntegerIDs(table(of: name)) else { return try ItemID(name) }
+        guard plan.hasIntegerIDs(table(of: name)) else { return try ItemID(spelled(name)) }
         return names.contains(name) ? nil : try ItemID("new")
+    }
+
+    /// One of the spellings of an id that are one.
+    func spelled(_ name: String) -> String {
+        guard plan.hasSpellings else { return name }
+        return other.pick([name, name.uppercased(), name + " "])
+    }
+
+    /// While a request for a row is in flight, another writer or a client writes the same row.
+    func crowd(_ name: String) async throws {
+        let proxy = random.pick(proxies)
+        let kinds: [OperationKind] =
+            switch other.next(below: 8) {
+            case 0..<3: []
+            case 3: [.update]
+            case 4..<6: [.update, .delete]
+            case 6: [.delete]
+            default: [.update, .update, .delete, .undelete]
+            }
+        if kinds.isEmpty { return changeElsewhere("PATCH", name) }
+        for kind in kinds { try await write(name, at: proxy, as: kind) }
     }
 
     /// Inserts a row that the store does not have, or undeletes it.
@@ -193,7 +222,9 @@ extension SharedRows {
         }
         for column in columns(of: name) {
             let isSet = column == "p" && nextParent != nil || random.happens(0.7)
-            intended[column] = isSet ? value(column, of: name, among: rows) : ValueHistory.null
+            intended[column] =
+                isSet
+                ? value(column, of: name, among: rows, isRefusable: true) : ValueHistory.null
         }
         var body = ItemBody(id: id, columns: columns(intended))
         if plan.hasIntegerIDs(table(of: name)) {
@@ -222,7 +253,8 @@ extension SharedRows {
                 let column = random.pick(names)
                 intended[column] =
                     random.happens(0.1)
-                    ? ValueHistory.null : value(column, of: name, among: rows)
+                    ? ValueHistory.null
+                    : value(column, of: name, among: rows, isRefusable: true)
             }
             return Intention(
                 action: .update(id, columns(intended, withNull: true)), verb: "patch",
@@ -232,7 +264,7 @@ extension SharedRows {
             var whole = row
             whole[ValueHistory.deleted] = nil
             let changed = random.pick(names)
-            whole[changed] = value(changed, of: name, among: rows)
+            whole[changed] = value(changed, of: name, among: rows, isRefusable: true)
             intended[changed] = whole[changed]
             let others = names.filter { $0 != changed && whole[$0] != nil }
             if random.happens(0.3), let left = others.first {
@@ -250,7 +282,7 @@ extension SharedRows {
         }
     }
 
-    private func columns(_ row: ValueHistory.Row, withNull: Bool = false) -> Columns {
+    func columns(_ row: ValueHistory.Row, withNull: Bool = false) -> Columns {
         let names = row.keys.sorted().filter { $0 != ValueHistory.deleted }
         let text = names.compactMap { name -> String? in
             guard let value = row[name], withNull || value != ValueHistory.null else { return nil }
@@ -382,89 +414,5 @@ extension SharedRows {
                 )
             }
         }
-    }
-
-    // MARK: Other writers
-
-    func writeElsewhere() {
-        switch random.next(below: 10) {
-        case 0: insertElsewhere()
-        case 1: changeElsewhere("DELETE")
-        default: changeElsewhere("PATCH")
-        }
-    }
-
-    func insertElsewhere() {
-        let isNote = plan.hasNotes && random.happens(0.3)
-        let name = newName(isNote ? "m" : "x")
-        names.append(name)
-        var row: ValueHistory.Row = [:]
-        for column in columns(of: name) where random.happens(0.7) {
-            row[column] = value(column, of: name, among: remote())
-        }
-        var whole = columns(row)
-        if plan.hasIntegerIDs(table(of: name)) {
-            whole["t"] = .string(name)
-        } else {
-            whole["id"] = .string(name)
-        }
-        send("POST", table(of: name), nil, whole.text)
-        guard plan.habits.contains(.lateCommits), random.happens(0.5) else { return }
-        let time = Duration.seconds(1 + random.next(below: 8))
-        for proxy in proxies { proxy.transport.hide(name, for: time) }
-        note("others \(name) is committed after \(time)")
-    }
-
-    /// Another writer has a row with the id that a store would give to its first new row. The stores know it.
-    func insertHighIDElsewhere() async throws {
-        let name = newName("x")
-        names.append(name)
-        let before = remote()
-        let row = MovedRow(id: "2147483647", columns: Columns([.init("t", .string(name))]))
-        let (table, move) = (tables[0], Move(at: backend.clock(), source: .backend, isInUse: true))
-        _ = try await backend.onStorageThread {
-            try $0.move([row], into: table, creating: TableOptions(idKind: .integer), move)
-        }
-        recordChanges(since: before, by: -1, what: "move")
-        // A client that was given the same id before would write that row.
-        isInterfering = true
-        for proxy in proxies { _ = await proxy.engine.sync() }
-        isInterfering = false
-    }
-
-    /// Another writer changes a column of a row, or deletes it.
-    func changeElsewhere(_ method: String, _ known: String? = nil) {
-        let live = remote().filter { !$0.value.deleted && !unverdicted.contains($0.key) }
-        guard !live.isEmpty else { return insertElsewhere() }
-        let name = known ?? random.pick(live.keys.sorted())
-        guard let item = live[name] else { return }
-        if method == "DELETE" { return send(method, table(of: name), item.id, nil) }
-        let column = random.pick(columns(of: name))
-        let change = [column: value(column, of: name, among: live)]
-        // The third generation replaces whole rows.
-        guard plan.flavour == .datasync || plan.flavour == .toolkit else {
-            return send(method, table(of: name), item.id, columns(change, withNull: true).text)
-        }
-        var row = ValueHistory.row(item)
-        row.merge(change) { $1 }
-        var whole = columns(row)
-        whole["id"] = .string(item.id.text)
-        send("PUT", table(of: name), item.id, whole.text)
-    }
-
-    private func send(_ method: String, _ table: TableName, _ id: ItemID?, _ body: String?) {
-        let before = remote()
-        var request = Request.tables(
-            method, "/tables/\(table)" + (id.map { "/\($0)" } ?? ""), body)
-        if let name = HTTPField.Name("ZUMO-API-VERSION") {
-            request.head.headerFields[name] =
-                switch plan.flavour {
-                case .mobileServices: nil
-                case .mobileApps, .node, .express, .dotnet: "2.0.0"
-                case .datasync, .toolkit: "3.0.0"
-                }
-        }
-        _ = backend.respond(to: request)
-        recordChanges(since: before, by: -1, what: method)
     }
 }

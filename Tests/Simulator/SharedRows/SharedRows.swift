@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPTypes
 import Logging
 package import SyncCore
+import Synchronization
 import TablesProtocol
 
 /// What the backend said about an operation.
@@ -13,6 +14,8 @@ struct BackendAnswer {
     var at: Duration
     /// Whether it refused the operation for another reason than the row's version or presence.
     var isRefusal = false
+    /// Whether it ever did so.
+    var wasRefused = false
     var sentence: String?
     /// The row that the operation's row names.
     var parent: String?
@@ -33,8 +36,16 @@ struct BackendAnswer {
 package actor SharedRows {
     let plan: SharedRowsPlan
     let random: SeededRandom
+    /// Draws what only some habits need, so that all other choices of a seed stay the same without them.
+    let other: SeededRandom
     let clock = ManualClock()
     let backend: TablesBackend
+    /// Where the backend has its rows.
+    let storage: SQLiteRowStorage
+    /// What answers the proxies: the backend, or what makes another one of it.
+    private let server: any HTTPTransport
+    let replica: LaggingReplica?
+    let backendClock: BackendClock
     /// The first table, and perhaps the one of notes.
     let tables: [TableName]
     let rootFolder: String
@@ -54,18 +65,18 @@ package actor SharedRows {
     /// What the backend last said about each operation.
     var answers: [OperationID: BackendAnswer] = [:]
     /// The rows of which the backend has refused an operation, for a reason other than a version.
-    private(set) var refused: Set<String> = []
+    var refused: Set<String> = []
     /// The rows that a proxy has sent an insert of.
-    private var posted: Set<String> = []
+    var posted: Set<String> = []
     /// The row that a client of a proxy last made a note name, and whether that was inserted before at this
     /// proxy.
     var referred: [String: (parent: String, isParentFirst: Bool)] = [:]
     /// The proxy whose client inserted a row last.
     var provenance: [String: Int] = [:]
     /// When each row came into being at the backend.
-    private(set) var bornAt: [String: Duration] = [:]
+    var bornAt: [String: Duration] = [:]
     /// When each item was last deleted at the backend.
-    private var deletedAt: [String: Duration] = [:]
+    var deletedAt: [String: Duration] = [:]
     /// The last acknowledged values of items that were deleted afterwards, where the table was known to delete
     /// softly.
     var beneath: [String: [String: String]] = [:]
@@ -75,6 +86,16 @@ package actor SharedRows {
     var inserting: Set<String> = []
     /// The items whose last write by a client is an undelete.
     var undeleting: Set<String> = []
+    /// The versions that a proxy's own writes replaced, as their answers have told it, by proxy and item.
+    var replacedVersions: [String: Set<String>] = [:]
+    /// The versions that a write has replaced, by the operation that it was sent for.
+    var replacing: [OperationID: (name: String, version: String)] = [:]
+    /// The rows at the backend after the last change that was recorded.
+    var present: [String: Item] = [:]
+    /// The closed operations whose effect was looked for.
+    var judged: Set<OperationID> = []
+    /// When each item last came into being or back at the backend.
+    var livedAt: [String: Duration] = [:]
     /// The versions that clients hold, by item.
     var held: [String: [HeldVersion]] = [:]
     /// How often each item was changed by another than a client that holds a version.
@@ -84,7 +105,7 @@ package actor SharedRows {
     /// The row that a client is about to insert, after a note that names it.
     var nextParent: String?
     /// The rows that an undelete brought back while a request was in flight.
-    private var revived: [String] = []
+    var revived: [String] = []
     /// The rows with integer ids whose insert has reached the backend and may have no verdict yet. No other
     /// writer changes them: what connects such a row with its insert is that it is equal.
     var unverdicted: Set<String> = []
@@ -114,6 +135,7 @@ package actor SharedRows {
     package init(_ plan: SharedRowsPlan) throws {
         self.plan = plan
         random = SeededRandom(plan.seed)
+        other = SeededRandom(plan.seed &+ 2)
         tables = [Simulation.table] + (plan.hasNotes ? [Self.notes] : [])
         let memory = "/dev/shm"
         let root = FileManager.default.isWritableFile(atPath: memory) ? memory : "/tmp"
@@ -121,12 +143,25 @@ package actor SharedRows {
         try FileManager.default.createDirectory(
             atPath: rootFolder, withIntermediateDirectories: true)
         let clock = clock
+        let backendClock = BackendClock(clock)
+        self.backendClock = backendClock
+        storage = try SQLiteRowStorage()
+        let options = plan.backendOptions(tables)
         backend = try TablesBackend(
-            options: plan.backendOptions(tables),
-            clock: {
-                clock.advance(by: .milliseconds(1))
-                return clock.now()
-            }, random: SeededRandom(plan.seed &+ 1))
+            on: storage, options: options, clock: { backendClock.next() },
+            random: SeededRandom(plan.seed &+ 1))
+        var server: any HTTPTransport = InProcessTransport(backend, date: { clock.now() })
+        replica =
+            plan.habits.contains(.laggingReplica)
+            ? try LaggingReplica(
+                server, of: storage, options, clock: clock, seed: plan.seed &+ 3) : nil
+        server = replica ?? server
+        if plan.hasSpellings {
+            server = EqualIDs(
+                base: server, backend: backend,
+                isLowerCase: plan.habits.contains(.lowerCaseIDs))
+        }
+        self.server = server
     }
 
     /// Takes the steps and checks the end state. Removes the run's files.
@@ -137,6 +172,11 @@ package actor SharedRows {
         for number in 0..<plan.proxies {
             proxies.append(try await proxy(number, bug))
             clients.append(DownstreamClient(random.pick(DownstreamClient.Kind.allCases)))
+        }
+        if plan.habits.contains(.insertOnly) {
+            try await insertOnly(steps: steps)
+            for proxy in proxies { try? proxy.store.close() }
+            return faults
         }
         for _ in 0..<(plan.habits.contains(.movingRows) ? 14 : 3) { insertElsewhere() }
         if random.happens(0.3) { try await refuseFirstPulls() }
@@ -158,9 +198,8 @@ package actor SharedRows {
 
     private func proxy(_ number: Int, _ bug: ProductBug?) async throws -> SharedRowsProxy {
         let transport = SharedRowsTransport(
-            InProcessTransport(backend, date: { [clock] in clock.now() }),
-            random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)),
-            clock: clock, plan
+            server, random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)), clock: clock, plan,
+            onAnswer: { [weak self] in await self?.recordReplaced($0, $1, by: number) }
         ) { [weak self] sent, send throws(TransportError) in
             guard let self else { return try await send() }
             return try await self.around(sent, of: number, send)
@@ -212,154 +251,6 @@ package actor SharedRows {
     /// Whether a client of a proxy inserted a row first, rather than another writer.
     func isMadeHere(_ name: String) -> Bool { name.hasPrefix("i") || name.hasPrefix("n") }
 
-    /// Sends a request and records what it changed. Other writers may act while it is in flight.
-    ///
-    /// Where rows have no version, no other writer acts between the read of a row and its write: nothing could
-    /// protect that moment.
-    private func around(
-        _ sent: SharedRowsTransport.Sent, of proxy: Int,
-        _ send: @Sendable () async throws(TransportError) -> Response
-    ) async throws(TransportError) -> Response {
-        let request = sent.request
-        let path = request.head.path ?? ""
-        let isRead = request.head.method == .get
-        let isPage = isRead && request.isPage
-        if isPage || plan.hasVersions { await interfere(besideRead: isRead, isPage: isPage) }
-        guard !isRead else {
-            let response = try await send()
-            if isPage || plan.hasVersions { await interfere(besideRead: true, isPage: isPage) }
-            return response
-        }
-        let before = remote()
-        note(
-            "p\(proxy) sends \(request.head.method.rawValue) \(path) "
-                + "\(String(decoding: request.body, as: UTF8.self)) \(request.head.headerFields[.ifMatch] ?? "")"
-        )
-        let response = try await send()
-        await recordAnswer(response, to: request, of: proxy, before)
-        if response.head.status.code >= 400 {
-            note("p\(proxy) got \(response.head.status.code) for \(path) \(request.opID)")
-        }
-        recordChanges(
-            since: before, by: proxy, what: "\(request.head.method.rawValue) \(path)",
-            sentAt: sent.at)
-        deleteRevived()
-        await interfere(besideRead: false, isPage: false)
-        return response
-    }
-
-    /// Records what the backend said about an operation, and checks that a row was not sent before the row that
-    /// it names.
-    private func recordAnswer(
-        _ response: Response, to request: Request, of proxy: Int, _ before: [String: Item]
-    ) async {
-        let body = try? Columns(parsing: request.body)
-        let id = request.itemID ?? body?["id"]?.string ?? ""
-        let inTable = before.first {
-            $0.value.id.text == id && table(of: $0.key).text == request.table
-        }
-        let name = body?["t"]?.string ?? inTable?.key ?? id
-        var answer = BackendAnswer(name: name, at: clock.uptime())
-        defer { answers[request.opID] = answer }
-        if request.itemID == nil { posted.insert(name) }
-        if request.itemID == nil, plan.hasIntegerIDs(table(of: name)) { unverdicted.insert(name) }
-        guard response.head.status.code == 409 else { return }
-        let condition = request.head.headerFields[.ifMatch]
-        let row = before[name]
-        let isForVersion =
-            row.map { row in
-                condition.map { !$0.contains(row.version) } ?? false
-                    || row.deleted && request.head.method == .delete
-            }
-            ?? false
-        answer.isRefusal = request.itemID == nil ? row == nil : row != nil && !isForVersion
-        guard answer.isRefusal else { return }
-        refused.insert(name)
-        answer.sentence = Self.sentence(response)
-        answer.parent = body?["p"]?.string
-        guard let parent = answer.parent, before[parent] == nil, !posted.contains(parent),
-            let named = referred[name], named.parent == parent, named.isParentFirst,
-            !proxies[proxy].transport.faultPlan.isFaulty, !givenUp.contains(name),
-            !givenUp.contains(parent), (try? await proxies[proxy].rows()[parent]) != nil
-        else { return }
-        fault("\(name) was sent before \(parent), which was inserted before \(name) named it", name)
-    }
-
-    /// The backend's sentence in a refusal.
-    private static func sentence(_ response: Response) -> String? {
-        guard let value = try? JSONValue(parsing: response.bytes ?? []) else { return nil }
-        return ["error", "message", "detail", "title"].lazy.compactMap { value[$0]?.string }.first
-    }
-
-    /// Another writer deletes a row again that was just brought back.
-    private func deleteRevived() {
-        defer { revived = [] }
-        guard !isInterfering, faults.isEmpty else { return }
-        for name in revived where random.happens(0.3) { changeElsewhere("DELETE", name) }
-    }
-
-    private func interfere(besideRead: Bool, isPage: Bool) async {
-        let often = isPage && plan.habits.contains(.movingRows)
-        guard !isInterfering, random.happens(often ? 0.7 : 0.25), faults.isEmpty else { return }
-        (isInterfering, isBesideRead) = (true, besideRead)
-        defer { (isInterfering, isBesideRead) = (false, false) }
-        do {
-            switch random.next(below: 8) {
-            case 0..<4: writeElsewhere()
-            case 4..<6 where !often: try await writeHere(random.pick(proxies))
-            case 6 where !often: try await actAsPerson(random.pick(proxies))
-            default: writeElsewhere()
-            }
-        } catch {
-            fault("a step failed: \(error)")
-        }
-    }
-
-    /// Compares all rows with those before and records the changes.
-    /// - Parameter sentAt: when the request was sent, which may have come late or twice.
-    func recordChanges(
-        since before: [String: Item], by side: Int, what: String, sentAt: Duration? = nil
-    ) {
-        let after = remote()
-        for id in Set(before.keys).union(after.keys).sorted() {
-            let (old, new) = (ValueHistory.row(before[id]), ValueHistory.row(after[id]))
-            if old == new { continue }
-            note("\(side < 0 ? "others" : "p\(side)") \(what): \(id) \(old) -> \(new)")
-            if side < 0 { changes[id, default: 0] += 1 }
-            let found = history.recordChange(
-                id, from: old, to: new, by: side, policyWins: plan.letsLocalWin,
-                policyRepeats: plan.repeatsLocal, scripted: plan.scriptedColumns)
-            for text in found { fault(text, id) }
-            if before[id] == nil {
-                let isBroughtBack = bornAt[id] != nil && !inserting.contains(id)
-                let isMeant = givenUp.contains(id) || plan.repeatsLocal
-                if side >= 0, isBroughtBack, undeleting.contains(id), !isMeant {
-                    fault("\(id) was gone, and a client's undelete inserted it", id)
-                }
-                bornAt[id] = clock.uptime()
-                inserting.remove(id)
-            }
-            if new[ValueHistory.deleted] == "true" { deletedAt[id] = clock.uptime() }
-            let isRevived = before[id]?.deleted == true && new[ValueHistory.deleted] == "false"
-            if isRevived { revived.append(id) }
-            if isRevived, let sentAt, let last = deletedAt[id], sentAt < last {
-                fault("\(id) was deleted again, and an undelete that came late revived it", id)
-            }
-            if side < 0 { stopExpecting(id, old, new) }
-        }
-    }
-
-    /// Values that another writer has replaced are not expected any more.
-    private func stopExpecting(_ id: String, _ old: ValueHistory.Row, _ new: ValueHistory.Row) {
-        expected[id]?[ValueHistory.deleted] = nil
-        for name in columns(of: id) where old[name] != new[name] {
-            expected[id]?[name] = nil
-            beneath[id]?[name] = nil
-            buried[id]?[name] = nil
-        }
-        if new[ValueHistory.deleted] == "true" { (expected[id], buried[id]) = (nil, nil) }
-    }
-
     // MARK: Violations
 
     func note(_ line: String) { trace.append(line) }
@@ -376,9 +267,13 @@ package actor SharedRows {
     }
 
     /// A value that no writer has written before.
-    func value() -> String {
+    /// - Parameter isRefusable: whether it may be one that a script refuses.
+    func value(isRefusable: Bool = false) -> String {
         counter += 1
         // A row that a script has changed does not show whose insert it is.
+        if plan.habits.contains(.refusals), isRefusable, other.happens(0.25) {
+            return "\"no\(counter)\""
+        }
         let isTrimmed = plan.habits.contains(.scripts) && !plan.habits.contains(.integerIDs)
         let spaces = isTrimmed && random.happens(0.3) ? " " : ""
         return "\"\(spaces)v\(counter)\(spaces)\""
@@ -389,4 +284,21 @@ package actor SharedRows {
         counter += 1
         return "\(prefix)\(counter)"
     }
+}
+
+/// The clock of a run's backend: each reading is a millisecond later.
+final class BackendClock: Sendable {
+    private let clock: ManualClock
+    private let late = Mutex(Duration.zero)
+
+    init(_ clock: ManualClock) { self.clock = clock }
+
+    func next() -> Instant {
+        clock.advance(by: .milliseconds(1))
+        let late = late.withLock { $0 }
+        return Instant(milliseconds: clock.now().milliseconds - late.wholeMilliseconds)
+    }
+
+    /// Sets the clock back.
+    func beLate(by duration: Duration) { late.withLock { $0 = duration } }
 }

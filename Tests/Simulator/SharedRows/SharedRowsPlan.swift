@@ -24,24 +24,33 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     package var decidesLater = 0.3
     /// Whether half of a client's steps delete a row and bring it back.
     private(set) var bringsBackOften = false
+    /// Whether the person also acts on all operations of a state at once.
+    private(set) var actsInBulk = true
     /// The faults of requests.
-    var faults = SharedRowsTransport.Fault.allCases
+    var faults = SharedRowsTransport.Fault.simple
 
     /// The plan of a seed: every flavour, policy and habit, one or two proxies.
-    /// - Parameter bug: a planted bug that shows only with some settings gets these settings.
-    package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
+    /// - Parameters:
+    ///   - bug: a planted bug that shows only with some settings gets these settings.
+    ///   - habits: the habits instead of those that the seed draws.
+    package init(
+        _ seed: UInt64, lookingFor bug: ProductBug? = nil, habits: Set<BackendHabit>? = nil
+    ) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
-        habits = BackendHabit.drawn(random)
-        flavour = random.pick(BackendHabit.flavours(habits))
+        let drawn = BackendHabit.drawn(
+            random, bug == nil ? SeededRandom(seed &* 7919 &+ 1) : nil)
+        self.habits = habits.map(BackendHabit.consistent) ?? drawn
+        flavour = random.pick(BackendHabit.flavours(self.habits))
         proxies = random.happens(0.4) ? 2 : 1
         let asks = random.happens(0.6)
         // Two proxies that insert a row again after another writer deleted it would make two rows.
-        if habits.contains(.integerIDs) { proxies = 1 }
+        if self.habits.contains(.integerIDs) { proxies = 1 }
         conflictPolicy = asks ? .ask : random.pick(ConflictPolicy.allCases)
         unconditionalPolicy = random.happens(0.1) ? .client : .ask
         preservesHistory = random.happens(0.3)
         deletesSoftly = random.happens(0.8)
+        actsInBulk = bug == nil
         switch bug {
         case .foldOrphansSuccessor: preservesHistory = true
         case .mergeSendsTwice: conflictPolicy = .merge
@@ -57,15 +66,27 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         }
         // What comes twice or late changes a row that has no version again, and a backend that assigns the ids
         // inserts it again: no client could prevent that.
-        if !hasVersions || habits.contains(.integerIDs) {
+        if !hasVersions || self.habits.contains(.integerIDs) {
             faults.removeAll { $0 == .sentTwice || $0 == .arrivesLate }
         }
+        // What arrived without an answer cannot be read back there.
+        if self.habits.contains(.insertOnly) { faults = [.notSent] }
+        if self.habits.contains(.emptyLists) { faults += [.emptyAnswer, .emptyAnswer] }
     }
 
     /// Whether rows have a version. A first generation table with integer ids has none.
     var hasVersions: Bool {
         !habits.contains(.noVersions)
             && !(habits.contains(.integerIDs) && flavour == .mobileServices)
+    }
+
+    /// The generation of the backend.
+    var generation: Generation {
+        switch flavour {
+        case .mobileServices: .mobileServices
+        case .mobileApps, .node, .express, .dotnet: .mobileApps
+        case .datasync, .toolkit: .datasync
+        }
     }
 
     /// Whether there is a second table.
@@ -78,9 +99,32 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
 
     /// The name of a row, which stays when its id changes.
     func name(of item: Item, in table: TableName) -> String {
-        guard hasIntegerIDs(table) else { return item.id.text }
+        guard hasIntegerIDs(table) else { return name(ofID: item.id.text) }
         return item.columns["t"]?.string ?? item.id.text
     }
+
+    /// The name of the row with an id that is not assigned: the one spelling of all ids that are one.
+    func name(ofID id: String) -> String { hasSpellings ? EqualIDs.folded(id) : id }
+
+    /// Whether a row's id has several spellings.
+    var hasSpellings: Bool { !habits.isDisjoint(with: [.equalIDs, .lowerCaseIDs]) }
+
+    /// Whether a pull by times may bring less than the backend has.
+    var isStale: Bool { !habits.isDisjoint(with: [.laggingReplica, .silentChanges]) }
+
+    /// Whether a row cannot be read by its id.
+    func isUnreadable(_ name: String) -> Bool {
+        guard habits.contains(.unreadableRows), let digit = name.utf8.last else { return false }
+        return digit % 3 == 0
+    }
+
+    /// Whether a script refuses a write of these columns.
+    func isRefused(_ body: [UInt8]) -> Bool {
+        habits.contains(.refusals) && String(decoding: body, as: UTF8.self).contains("\"no")
+    }
+
+    /// Whether the store looks by itself whether its copies have drifted, once a day.
+    static let checksCopies = false
 
     /// The most rows in a page that a proxy requests.
     var pageRows: Int { habits.contains(.movingRows) ? 5 : 60 }
@@ -119,6 +163,8 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         // A counter would start again for a row that was deleted hard, and give another row the same
         // version.
         options.versions = .random
+        // The clock that repeats an hour gives times again.
+        if habits.contains(.silentChanges) { options.stamps = .ties(everyMilliseconds: 1) }
         return options
     }
 
@@ -137,90 +183,5 @@ extension SharedRowsPlan {
         return "\(flavour), \(conflictPolicy), \(unconditionalPolicy), "
             + "\(deletesSoftly ? "soft" : "hard")\(preservesHistory ? ", history" : "")"
             + (words.isEmpty ? "" : ", \(words)")
-    }
-}
-
-/// A habit of real backends that a run's backend may have. Each can be there alone or with others.
-package enum BackendHabit: String, Sendable, Hashable, CaseIterable {
-    /// The backend assigns integer ids.
-    case integerIDs
-    /// It gives the integer id of a deleted row again.
-    case reusedIDs
-    /// Its rows have no version.
-    case noVersions
-    /// The column `u` is unique; another row's value is answered 409.
-    case uniqueColumn
-    /// The column `p` of the table of notes names a row of the first table; any other value is answered 409.
-    case foreignKey
-    /// One of two tables fails for a while.
-    case failingTable
-    /// Scripts set an owner and a counter, and trim texts.
-    case scripts
-    /// Its read script filters by a query pair.
-    case parameter
-    /// It refuses `$orderby` and pages by links.
-    case unsortedLists
-    /// Its pages have few rows.
-    case shortPages
-    /// Rows change while they are pulled, page by page.
-    case movingRows
-    /// Another writer's new row has the time of its insert, and lists have it only seconds after that.
-    case lateCommits
-
-    /// The habits of a seed: none in a third of all seeds, else each with the same probability.
-    static func drawn(_ random: SeededRandom) -> Set<BackendHabit> {
-        guard random.happens(0.67) else { return [] }
-        return consistent(Set(allCases.filter { _ in random.happens(0.25) }))
-    }
-
-    /// The habits without those that exclude each other: ids can be given again only where the backend gives
-    /// them, and a reference by an id that is still provisional is another subject.
-    private static func consistent(_ habits: Set<BackendHabit>) -> Set<BackendHabit> {
-        var habits = habits
-        if habits.contains(.reusedIDs) { habits.insert(.integerIDs) }
-        if habits.contains(.integerIDs) { habits.remove(.foreignKey) }
-        // A backend that cannot sort assigns no integers, and its pages in the order of ids move no rows.
-        if habits.contains(.integerIDs) { habits.remove(.unsortedLists) }
-        if habits.contains(.unsortedLists) { habits.remove(.movingRows) }
-        return habits
-    }
-}
-
-extension BackendHabit {
-    /// The flavours that have the habit.
-    static func flavours(_ habits: Set<BackendHabit>) -> [BackendFlavour] {
-        // The third generation's clients make every id. Rows of the first with integer ids do not say when they
-        // were created, so that nothing tells a row from one that has its id again.
-        if habits.contains(.reusedIDs) { return [.mobileApps, .node] }
-        return habits.contains(.integerIDs)
-            ? [.mobileServices, .mobileApps, .node] : Plan.flavours
-    }
-}
-
-extension ProductBug {
-    /// The habits with one of which the bug shows; empty where it shows with any backend.
-    package var habits: Set<BackendHabit> {
-        switch self {
-        case .unversionedOverwrites: [.noVersions]
-        case .refusalIsConflict: [.uniqueColumn, .foreignKey]
-        case .shortPageShrinksPages: [.movingRows]
-        case .unlinkedPageEnds: [.unsortedLists]
-        case .updateMovesBeforeInsert, .refusedIsNotTriedAgain: [.foreignKey]
-        case .ownVersionEnds: [.scripts]
-        case .repeatedIDIsSentAgain: [.reusedIDs]
-        case .aliasOutlivesItem: [.reusedIDs]
-        case .provisionalIDIsTaken: [.integerIDs]
-        case .settledTooEarly: [.lateCommits]
-        case .parametersForgotten: [.parameter]
-        case .tableFailureIsBackends, .tableWaitIgnored: [.failingTable]
-        case .successorOverwrites, .replaceErases, .editedResultIsWholeRow, .undoOverwrites,
-            .mineRevertsTheirs, .staleDecisionIsTaken, .deleteForgetsInsert, .foldOrphansSuccessor,
-            .discardKeepsRow, .mergeSendsTwice, .unusableRowStopsPull, .failedPullCompletes,
-            .strayListRebinds, .ignoredFilterProves, .explicitSyncLeavesWaiting,
-            .missingTableRefuses, .pushIsVisible, .signInForgetsRequest, .pullOverwrites,
-            .undeleteIsUnconditional, .undeleteInserts, .updateFoldedAway,
-            .undeleteForgetsUpdate, .ownVersionOutlivesOthers:
-            []
-        }
     }
 }

@@ -16,6 +16,11 @@ final class SharedRowsTransport: HTTPTransport {
         case sentTwice
         /// The write reaches the backend with a later request.
         case arrivesLate
+        /// Something in between answers the write with an empty list.
+        case emptyAnswer
+
+        /// The faults of any network.
+        static let simple = allCases.filter { $0 != .emptyAnswer }
     }
 
     /// The wrong behaviour of the backend, and how often requests fail.
@@ -35,11 +40,14 @@ final class SharedRowsTransport: HTTPTransport {
         var hidesRows = false
         /// The number of next lists that are empty and of another generation.
         var strayLists = 0
+        /// What a gateway answers to every write from now on, and to every request after the next `after`
+        /// writes, with the seconds of its Retry-After.
+        var gateway: (status: Int, after: Int, retryAfter: Int?)?
 
         /// Whether any answer may be wrong or missing.
         var isFaulty: Bool {
             faultRate > 0 || ignoresFilters || hasNoTable || refusesPages || hidesRows
-                || strayLists > 0 || failing != nil
+                || strayLists > 0 || failing != nil || gateway != nil
         }
     }
 
@@ -49,17 +57,26 @@ final class SharedRowsTransport: HTTPTransport {
         var writes = 0
         /// All requests to the table that fails.
         var failing = 0
+        /// All requests before the time that a gateway has named.
+        var early = 0
     }
 
     private let base: any HTTPTransport
     private let random: SeededRandom
+    /// Draws what only some habits need.
+    private let other: SeededRandom
     private let faults: [Fault]
     private let sortsLists: Bool
+    private let plan: SharedRowsPlan
     private let clock: ManualClock
     private let state = Mutex(FaultPlan())
     private let counted = Mutex(Counts())
     private let late = Mutex<[Sent]>([])
     private let uncommitted = Mutex<[String: Duration]>([:])
+    /// The rows of which the answer to a write was lost.
+    private let lost = Mutex<Set<String>>([])
+    /// Before which a gateway has asked for no request.
+    private let patience = Mutex(Duration.zero)
 
     /// A request and the time at which the proxy sent it.
     struct Sent: Sendable {
@@ -72,14 +89,17 @@ final class SharedRowsTransport: HTTPTransport {
         @Sendable (Sent, @Sendable () async throws(TransportError) -> Response)
         async throws(TransportError) -> Response
     let around: Around
+    /// Called for each write whose answer the proxy gets.
+    let onAnswer: @Sendable (Request, Response) async -> Void
 
     init(
         _ base: any HTTPTransport, random: SeededRandom, clock: ManualClock, _ plan: SharedRowsPlan,
-        around: @escaping Around
+        onAnswer: @escaping @Sendable (Request, Response) async -> Void, around: @escaping Around
     ) {
-        (self.base, self.random, self.clock) = (base, random, clock)
+        (self.base, self.random, self.clock, self.plan) = (base, random, clock, plan)
+        other = SeededRandom(plan.seed &+ 30)
         (faults, sortsLists) = (plan.faults, !plan.habits.contains(.unsortedLists))
-        self.around = around
+        (self.around, self.onAnswer) = (around, onAnswer)
     }
 
     /// The requests since the counts were set to zero.
@@ -114,7 +134,29 @@ final class SharedRowsTransport: HTTPTransport {
     }
 
     func send(_ request: Request) async throws(TransportError) -> Response {
+        do throws(TransportError) {
+            let response = try await sendWithFaults(request)
+            if request.head.method == .get { return response }
+            if response.head.status.code >= 500 { noteLost(request) }
+            await onAnswer(request, response)
+            return response
+        } catch {
+            if error.reach == .maybeSent { noteLost(request) }
+            throw error
+        }
+    }
+
+    private func noteLost(_ request: Request) {
+        guard let id = request.itemID else { return }
+        lost.withLock { _ = $0.insert(id) }
+    }
+
+    private func sendWithFaults(_ request: Request) async throws(TransportError) -> Response {
         let plan = faultPlan
+        if let answer = gatewayAnswer(to: request) { return answer }
+        if self.plan.habits.contains(.insertOnly), request.head.method != .post {
+            return notAllowed
+        }
         try await deliverLate()
         let isList = request.isList
         let sent = Sent(request: request, at: clock.uptime())
@@ -129,6 +171,7 @@ final class SharedRowsTransport: HTTPTransport {
         if request.isPage, plan.refusesPages {
             return Self.answer(403, #"{"error":"not you"}"#)
         }
+        if let id = request.readID, let answer = unreadable(id, request) { return answer }
         if !isList, plan.hidesRows, request.head.method == .get {
             return Self.answer(404, #"{"error":"not found"}"#)
         }
@@ -143,7 +186,13 @@ final class SharedRowsTransport: HTTPTransport {
         case .busy: return Self.answer(503, "{}")
         case .fails: return Self.answer(500, "{}")
         case .requiresSignIn: return Self.answer(401, "{}")
-        case .answerLost, .failsAfter, .sentTwice, .arrivesLate, nil: break
+        case .emptyAnswer where !isList:
+            noteLost(request)
+            return Self.answer(200, "[]")
+        case .emptyAnswer, .answerLost, .failsAfter, .sentTwice, .arrivesLate, nil: break
+        }
+        if let id = request.readID {
+            if isList, let answer = emptyList(id, request, plan) { return answer }
         }
         if isList { return try await list(sent, plan) }
         if fault == .arrivesLate {
@@ -158,6 +207,68 @@ final class SharedRowsTransport: HTTPTransport {
         case .failsAfter: return Self.answer(500, "{}")
         default: return response
         }
+    }
+
+    // MARK: What stands in between
+
+    /// The gateway's answer, where it lets nothing pass. A request before the time that it has named is counted.
+    private func gatewayAnswer(to request: Request) -> Response? {
+        let now = clock.uptime()
+        if patience.withLock({ $0 > now }) { counted.withLock { $0.early += 1 } }
+        let isWrite = request.head.method != .get
+        let gateway = state.withLock { state -> (status: Int, after: Int, retryAfter: Int?)? in
+            guard let gateway = state.gateway else { return nil }
+            if gateway.after > 0 {
+                if isWrite { state.gateway?.after -= 1 }
+                return nil
+            }
+            return gateway
+        }
+        guard let gateway else { return nil }
+        var answer = Self.answer(
+            gateway.status,
+            #"{"statusCode":\#(gateway.status),"message":"Out of call volume quota."}"#)
+        if let seconds = gateway.retryAfter {
+            answer.head.headerFields[.retryAfter] = String(seconds)
+            patience.withLock { $0 = now + .seconds(seconds) }
+        }
+        return answer
+    }
+
+    /// The refusal of a table that takes inserts alone, which says that it comes from a /tables server.
+    private var notAllowed: Response {
+        var answer = Self.answer(plan.seed % 2 == 0 ? 403 : 405, #"{"error":"No reads here."}"#)
+        if let name = HTTPField.Name("x-zumo-server-version") {
+            answer.head.headerFields[name] = "node-5.0.0"
+        }
+        return answer
+    }
+
+    /// Once, an empty list instead of a row of which an answer was lost. Not where the backend hides rows: with
+    /// both wrong answers no client could find out whether a row exists.
+    private func emptyList(_ id: String, _ request: Request, _ plan: FaultPlan) -> Response? {
+        guard self.plan.habits.contains(.emptyLists), !plan.hidesRows,
+            lost.withLock({ $0.remove(id) }) != nil, other.happens(0.6)
+        else { return nil }
+        return listOf("")
+    }
+
+    /// The answer to a read of a row that cannot be read by its id: half of a character, another row, or no row.
+    private func unreadable(_ id: String, _ request: Request) -> Response? {
+        guard plan.isUnreadable(id) else { return nil }
+        let row =
+            switch id.utf8.reduce(0, { $0 &+ Int($1) }) % 4 {
+            case 0: #"{"id":"\#(id)","a":"\ud83d"}"#
+            case 1: #"{"id":"another","a":"1"}"#
+            case 2: #"{"a":"1"}"#
+            default: #""no row""#
+            }
+        return request.isList ? listOf(row) : Self.answer(200, row)
+    }
+
+    private func listOf(_ row: String) -> Response {
+        let isThird = plan.generation == .datasync
+        return Self.answer(200, isThird ? #"{"items":[\#(row)]}"# : "[\(row)]")
     }
 
     /// Writes that are late may arrive now.
@@ -245,6 +356,15 @@ extension Request {
         segments.dropFirst(2).first.map { $0.removingPercentEncoding ?? String($0) }
     }
 
+    /// The item that it reads, alone or by a list; nil for any other request.
+    var readID: String? {
+        guard head.method == .get else { return nil }
+        if let itemID { return itemID }
+        let path = head.path ?? ""
+        guard let range = path.firstRange(of: "id%20eq%20'") else { return nil }
+        return path[range.upperBound...].prefix { $0 != "'" }.removingPercentEncoding
+    }
+
     /// Whether it asks for a list.
     var isList: Bool { head.method == .get && segments.count == 2 }
 
@@ -313,7 +433,7 @@ final class SharedRowsProxy: Sendable {
     /// The name of the row with an id of this store; the id where it has none.
     func name(of id: String, in table: String) async throws -> String {
         guard table == Simulation.table.text, plan.hasIntegerIDs(Simulation.table) else {
-            return id
+            return plan.name(ofID: id)
         }
         let rows = try await store.rows(of: [Simulation.table])[Simulation.table] ?? []
         let item = rows.first { $0.item.id.text == id }?.item
