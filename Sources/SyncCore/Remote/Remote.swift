@@ -109,8 +109,9 @@ extension Remote {
     /// What an answer proves about one row: a list with the row, or an empty list.
     ///
     /// 1. The row itself is proof, and so is an empty list.
-    /// 2. A list of other rows ignored the filter, so the row may be on a later page. It is then requested
-    ///    by its id. 404 or 410 means that it does not exist, since its table does.
+    /// 2. A list of other rows ignored the filter, so the row may be on a later page, or the backend holds two
+    ///    spellings of the id equal. It is then requested by its id. What the backend gives for it is the row,
+    ///    in whichever spelling. 404 or 410 means that it does not exist, since its table does.
     /// 3. Any other answer is no proof and is returned unchanged.
     func proof(
         _ answer: RemoteAnswer, of id: ItemID, in table: TableName
@@ -121,7 +122,7 @@ extension Remote {
         }
         let single = await row(id, in: table)
         switch single {
-        case .row(let row) where row.id == id:
+        case .row(let row) where row.id.isLike(id):
             return .rows(RemotePage(elements: [.row(row)], hasNext: false))
         case .missing: return .rows(RemotePage(elements: [], hasNext: false))
         case .row, .empty: return .unusable(status: 200, .unexpectedShape)
