@@ -35,7 +35,13 @@ extension TablesRoutes {
                     reply(unidentified(call))
                 case .unproven where Self.asksForChanges(request, listOf: call.table):
                     reply(unidentified(call))
-                case .unproven: passThrough.handle(request, .tables).send(reply)
+                case .unproven:
+                    var forwarding = PassThrough.Forwarding.tables
+                    // A row of selected columns may have no id.
+                    if case .get(let id, let query) = call.verb, query.select == nil {
+                        forwarding.itemID = id
+                    }
+                    passThrough.handle(request, forwarding).send(reply)
                 case .good: await serve(token, call, request, actor, reply)
                 }
             }
@@ -259,7 +265,7 @@ extension TablesRoutes {
                 backendStatus.note(context.call.table, needsSignIn: false)
             }
             return lastPermission(context)
-        case .item, .other, .unreachable, .untranslatable:
+        case .item, .other, .withoutRow, .unreachable, .untranslatable:
             return lastPermission(context)
         }
     }

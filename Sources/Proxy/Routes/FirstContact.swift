@@ -42,7 +42,7 @@ extension TablesRoutes {
             case .other(let response): reply(passed(response, context))
             case .untranslatable where backendStatus.mayPullForRead:
                 listWhileFilling(context, query, count: nil, reply)
-            case .item, .unreachable, .untranslatable:
+            case .item, .withoutRow, .unreachable, .untranslatable:
                 context.tenant.store.want(context.call.table)
                 readLater(context) { reply(here($0)) }
             }
@@ -63,11 +63,11 @@ extension TablesRoutes {
                 reply(annotated(context.answer.render(item: item), context))
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
-            case .other(let response): reply(passed(response, context))
+            case .withoutRow(let reason): reply(withoutRow(context, reason))
             case .unreachable(_, let wait):
                 context.tenant.store.want(context.call.table)
                 reply(offlineAnswer(context, wait))
-            case .page, .untranslatable: reply(offlineAnswer(context, nil))
+            case .page, .other, .untranslatable: reply(offlineAnswer(context, nil))
             }
         }
     }
@@ -143,7 +143,7 @@ extension TablesRoutes {
         case .page(let page)
         where !query.isInOrderOfChange && (page.count != nil || !query.count):
             annotated(context.answer.render(page: page), context)
-        case .page, .item, .untranslatable: nil
+        case .page, .item, .withoutRow, .untranslatable: nil
         }
     }
 
@@ -211,7 +211,7 @@ extension TablesRoutes {
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
             case .other(let response): reply(passed(response, context))
-            case .item, .unreachable, .untranslatable:
+            case .item, .withoutRow, .unreachable, .untranslatable:
                 if !isWhole { context.tenant.store.want(context.call.table) }
                 readLater(context) { here($0, reply) }
             }
@@ -248,7 +248,7 @@ extension TablesRoutes {
                 case .refused(let response, let reason, let spoken):
                     reply(passed(response, reason, spoken: spoken, context))
                 case .other(let response): reply(passed(response, context))
-                case .page, .item, .unreachable, .untranslatable:
+                case .page, .item, .withoutRow, .unreachable, .untranslatable:
                     readLater(context) { here($0, reply) }
                 }
             }
@@ -277,6 +277,7 @@ extension TablesRoutes {
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, context))
             case .other(let response): reply(passed(response, context))
+            case .withoutRow(let reason): reply(withoutRow(context, reason))
             case .unreachable, .untranslatable: readLater(context) { reply(here($0)) }
             }
         }
@@ -345,6 +346,13 @@ extension TablesRoutes {
         return annotated(
             context.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), context
         )
+    }
+
+    /// 503 where the backend's success is no answer of a table to a read by id.
+    func withoutRow(_ context: RequestContext, _ reason: String) -> Response {
+        annotated(
+            context.error(.unavailable(reason, retryAfterSeconds: Limits.retryAfterSeconds)),
+            context)
     }
 
     /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any

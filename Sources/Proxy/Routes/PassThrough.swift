@@ -31,6 +31,8 @@ struct PassThrough: Sendable {
         var addsKey: Bool
         /// Whether a page in the answer gets a unique origin.
         var isSandboxed: Bool
+        /// The item of a read by id: a success without its row is no answer.
+        var itemID: ItemID?
 
         /// The options of a request to `/tables` that the backend answers.
         static let tables = Forwarding(addsKey: true, isSandboxed: true)
@@ -110,6 +112,11 @@ struct PassThrough: Sendable {
                 response = try await loginResponse(to: request, target, forwarding)
                 if let login = LoginAnswer(response, of: backend) { await signIn(login, request) }
                 await endRefusedToken(response, request)
+            } else if let id = forwarding.itemID {
+                response = try await transport.send(outgoing(request, target, forwarding))
+                let refusal = ForwardedRead.refusal(
+                    of: response, to: id, generation: generation(request))
+                if let refusal { return unreachable(request, refusal) }
             } else {
                 let sent = outgoing(request, target, forwarding)
                 // The answer to a write is judged, so it is read to its end.

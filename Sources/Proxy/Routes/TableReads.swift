@@ -272,7 +272,7 @@ extension TablesRoutes {
             reply(passed(response, reason, spoken: spoken, context))
         case .other(let response): reply(passed(response, context))
         case .unreachable(_, let wait): await listHere(context, query, wait, reply)
-        case .item, .untranslatable: await listHere(context, query, nil, reply)
+        case .item, .withoutRow, .untranslatable: await listHere(context, query, nil, reply)
         }
     }
 

@@ -70,6 +70,7 @@ extension TablesRoutes {
                 // An HTML page names the request of this program instead of the client's.
                 let isPage = response.bytes?.first == UInt8(ascii: "<")
                 reply(passed(response, reason, spoken: isPage ? nil : spoken, context))
+            case .withoutRow(let reason)?: reply(withoutRow(context, reason))
             case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
             case .page?, .item?, .other?, .untranslatable?: reply(offlineAnswer(context, nil))
             case nil:

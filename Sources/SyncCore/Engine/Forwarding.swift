@@ -87,18 +87,15 @@ extension SyncEngine {
         case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
         case .untranslatable: return .untranslatable
         case .exchange(let exchange, let answer):
-            guard case .row(let row) = exchange.answer, row.id.isLike(id) else {
-                // The client's write was not made, so only a refusal can answer it.
-                if let status = exchange.status, status >= 400 { return answer }
-                return .unreachable(
-                    reason: "The backend answers the look-up of \(id) without a row.",
-                    retryAfter: nil)
-            }
+            guard case .row(let row) = exchange.answer, row.id.isLike(id) else { return answer }
             try await store.write { transaction in
                 let record = try IDKinds(transaction: transaction).tableForRows(table, [.row(row)])
                 _ = try PulledRows(transaction: transaction).take(
                     .row(row), to: record, asOf: change)
                 if record.part != nil { try transaction.doubts.add([row.id.text], of: record) }
+                if try transaction.items.row(record, id) == nil {
+                    try transaction.assignedIDs.addAlias(id, of: row.id, record)
+                }
             }
             return nil
         }
@@ -243,7 +240,7 @@ extension SyncEngine {
             guard knownGeneration != nil else { return await noteReachable() }
             isProven = true
             await noteProven()
-        case .other:
+        case .other, .withoutRow:
             if scheduler.backend.state != .online { await noteReachable() }
         case .refused:
             // One table may require a sign-in that others do not. Without a token, a 401 is about this

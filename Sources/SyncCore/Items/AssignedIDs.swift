@@ -11,12 +11,16 @@ struct AssignedIDs: InTransaction {
     /// an item that is here under the id loses it (``giveAway(_:_:)``). If it is the inserted row itself,
     /// which came before the answer and was changed since, its operations follow the insert.
     ///
-    /// No backend gives a text id again. An item that is here already under a text id is the inserted row if a
+    /// A row whose id differs in spelling alone is the item's own. The operations of an item that is here under
+    /// that spelling follow.
+    ///
+    /// No backend gives another text id again. An item that is here already under a text id is the inserted row if a
     /// pull brought it after the insert was written, it shows everything that was sent, and no other insert has
     /// it. Every other item is another writer's: an alias would hide the insert and send later changes to that
     /// item.
     ///
-    /// - Returns: false if the backend answered with another item; nothing is changed then.
+    /// - Returns: false if the backend answered with another item, or with the item's own while it is being sent
+    ///   under the other spelling; nothing is changed then.
     func adopt(
         _ row: RemoteRow, for insert: TableOperation, _ table: TableRecord
     ) throws -> Bool {
@@ -28,14 +32,16 @@ struct AssignedIDs: InTransaction {
                     && !row.wasCreated(otherThan: other.serverCreatedAt)
                 if try !isSameRow || !follow(insert, with: other) { try giveAway(other, table) }
             }
-            return try remap(insert, to: row.id, table)
+            return try remap(insert.itemID, to: row.id, table)
         }
-        if let other, other.known != nil {
+        if row.id.isLike(insert.itemID) {
+            if let other, other.pending != nil, try !follow(insert, with: other) { return false }
+        } else if let other, other.known != nil {
             guard row.columns.holds(insert.changes), try !items.hasEarlierID(row.id, table),
                 try hasCome(other, since: insert, table)
             else { return false }
         }
-        return try remap(insert, to: row.id, table)
+        return try remap(insert.itemID, to: row.id, table)
     }
 
     /// Whether an item came after an insert was written: its row in the store is the newer one.
@@ -83,9 +89,7 @@ struct AssignedIDs: InTransaction {
         }
         for index in chain.indices { chain[index].itemID = id }
         if head.kind == .insert {
-            try transaction.run(
-                "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
-                [table.id, row.id.text, id.text])
+            try addAlias(row.id, of: id, table)
             try items.save(&moved)
         } else if head.state == .sending {
             try items.save(&moved)
@@ -98,7 +102,7 @@ struct AssignedIDs: InTransaction {
         events.emit(.item, table: table.name, item: id)
     }
 
-    /// Lets the open operations of an item follow the insert that made its row.
+    /// Lets the open operations of an item follow one that the backend took for the same row.
     /// - Returns: false if it has none, or one of them is being sent.
     private func follow(_ insert: TableOperation, with other: ItemRow) throws -> Bool {
         guard let head = try queue.chain(of: other).first, head.state != .sending else {
@@ -111,7 +115,8 @@ struct AssignedIDs: InTransaction {
         return true
     }
 
-    /// Gives an item and its open operations the id that the backend assigned to its insert.
+    /// Gives an item and its open operations the id that the backend assigned to its insert, or in which it
+    /// spells the item's.
     ///
     /// 1. The row and the operations take the new id. The old id becomes an alias, with which clients still
     ///    find the item.
@@ -120,34 +125,32 @@ struct AssignedIDs: InTransaction {
     /// 3. References in declared columns are set to the new id, in items that have open operations.
     ///
     /// - Returns: false if an item with open operations already has the new id; nothing is changed then.
-    func remap(_ operation: TableOperation, to id: ItemID, _ table: TableRecord) throws -> Bool {
+    func remap(_ old: ItemID, to id: ItemID, _ table: TableRecord) throws -> Bool {
         if let other = try items.row(table, exactly: id) {
             guard other.pending == nil else { return false }
             try transaction.run("DELETE FROM items WHERE rowid = ?", [other.rowID])
         }
-        let old = operation.itemID
         let row = try items.row(table, exactly: old)
+        let chain = try queue.chain(of: row)
         try transaction.run(
             "UPDATE items SET id = ?3, stamp = ?4, version = ?5 WHERE table_id = ?1 AND id = ?2",
             [
                 table.id, old.text, id.text, try counters.nextStamp(table.id),
                 transaction.ids.version(),
             ])
-        for seq in [operation.seq] + (try queue.successors(of: operation.seq)).map(\.seq) {
+        for seq in chain.map(\.seq) {
             try transaction.run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
         }
         // Earlier aliases of the item refer to the new id.
         try transaction.run(
             "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
             [table.id, old.text, id.text])
-        try transaction.run(
-            "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
-            [table.id, old.text, id.text])
+        try addAlias(old, of: id, table)
         if transaction.has(.aliasOutlivesItem) {
             try transaction.run("DROP TRIGGER IF EXISTS item_ended", keep: false)
             try transaction.run("DROP TRIGGER IF EXISTS item_forgotten", keep: false)
         }
-        if let row, row.shadow != nil, !row.serverDeleted {
+        if let row, row.shadow != nil, !row.serverDeleted, !id.isLike(old) {
             try split(row, from: id)
         } else if let row {
             try leaveTombstone(of: row)
@@ -158,6 +161,13 @@ struct AssignedIDs: InTransaction {
             }
         }
         return true
+    }
+
+    /// Lets an item be found by an id that the backend does not give it.
+    func addAlias(_ alias: ItemID, of id: ItemID, _ table: TableRecord) throws {
+        try transaction.run(
+            "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
+            [table.id, alias.text, id.text])
     }
 
     /// Stores the backend's row under its own id, after the local item with the same id got another one.
@@ -279,7 +289,9 @@ struct IDKinds: InTransaction {
         try tables.save(table)
         for insert in inserts {
             // A provisional id is never used by another item.
-            guard try assignedIDs.remap(insert, to: try counters.nextProvisionalID(table.id), table)
+            guard
+                try assignedIDs.remap(
+                    insert.itemID, to: try counters.nextProvisionalID(table.id), table)
             else { continue }
             guard insert.state == .quarantined, var again = try queue.operation(seq: insert.seq)
             else {
@@ -306,7 +318,8 @@ struct IDKinds: InTransaction {
         table.idKind = .string
         try tables.save(table)
         for insert in inserts {
-            _ = try assignedIDs.remap(insert, to: transaction.ids.itemID(for: .mobileApps), table)
+            _ = try assignedIDs.remap(
+                insert.itemID, to: transaction.ids.itemID(for: .mobileApps), table)
         }
     }
 

@@ -20,12 +20,17 @@ struct ItemTable: InTransaction {
         let renamed = try transaction.first(ItemRow.byAlias, [table.id, id.text]) {
             ItemRow($0, idKind: table.idKind)
         }
-        if let found = renamed ?? exact { return found }
+        return try renamed ?? exact ?? row(table, inAnyCase: id)
+    }
+
+    /// The only row whose id differs from this one in case alone. A tombstone gives way to an item.
+    func row(_ table: TableRecord, inAnyCase id: ItemID) throws -> ItemRow? {
         guard table.idKind == .string else { return nil }
         let rows = try transaction.all(ItemRow.byIDInAnyCase, [table.id, id.text]) {
             ItemRow($0, idKind: table.idKind)
         }
-        return rows.count == 1 ? rows[0] : nil
+        let living = rows.filter { !$0.deleted || $0.pending != nil }
+        return living.count == 1 ? living[0] : rows.count == 1 ? rows[0] : nil
     }
 
     /// The id under which the backend has an item that may not be here: the one that it gave in place of an

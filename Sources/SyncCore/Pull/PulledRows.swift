@@ -54,7 +54,8 @@ struct PulledRows: InTransaction {
     ///    Versions and clocks give no order.
     /// 2. A row that a push has replaced a moment ago is left, unless a person takes older rows.
     /// 3. If the backend has given the item's id again, the item loses it
-    ///    (``AssignedIDs/giveAway(_:_:)``), and the row is a new item.
+    ///    (``AssignedIDs/giveAway(_:_:)``), and the row is a new item. A new row that is all the same as that of
+    ///    an item whose id differs in case alone is that item.
     /// 4. If version, updatedAt and columns are equal, at most the texts of values change (`1.1` for
     ///    `1.10`). Equal versions are not enough: a backend that is restored from an older backup issues a
     ///    version a second time.
@@ -70,7 +71,11 @@ struct PulledRows: InTransaction {
     ) throws -> AppliedRow {
         let server = try tables.side(remote, in: table)
         guard var row = try items.row(table, exactly: remote.id) else {
-            return try add(server, remote.id, table)
+            guard server.version != nil, let alike = try items.row(table, inAnyCase: remote.id),
+                !alike.deleted, isSame(alike, server),
+                try assignedIDs.remap(alike.id, to: remote.id, table)
+            else { return try add(server, remote.id, table) }
+            return .updated
         }
         if row.settledAt > change { return .skipped }
         let replaced = row.replaced.recent(at: transaction.now)

@@ -171,16 +171,30 @@ struct AttemptLog: InTransaction {
     }
 
     /// Counts an operation's attempts that failed for a reason of its own: an answer came that was not a
-    /// verdict, while the link and the backend as a whole worked.
+    /// verdict, while the link and the backend as a whole worked. A read back whose row was sent next was one.
     func ownFailures(of operation: TableOperation) throws -> Int {
         let count = try transaction.integer(
             """
-            SELECT count(*) FROM attempts
+            SELECT count(*) FROM attempts AS one
             WHERE operation = ? AND outcome IN ('waiting', 'unknown')
               AND status IS NOT NULL AND status <> 401 AND error IS NULL
-              AND NOT (method = 'GET' AND status = 200)
+              AND NOT (method = 'GET' AND status = 200 AND outcome = 'waiting' AND EXISTS (
+                SELECT 1 FROM attempts AS next WHERE next.operation = one.operation
+                  AND next.number = one.number + 1 AND next.method <> 'GET'))
             """, [operation.seq])
         return Int(count ?? 0)
+    }
+
+    /// How the last request of an operation ended that was to change something; nil if none was sent.
+    func lastWrite(of operation: TableOperation) throws -> AttemptEnd? {
+        try transaction.first(
+            """
+            SELECT status, response_excerpt, error FROM attempts
+            WHERE operation = ? AND method <> 'GET' AND ended_at IS NOT NULL
+              AND reach IS NOT 'neverBegun'
+            ORDER BY number DESC LIMIT 1
+            """, [operation.seq]
+        ) { AttemptEnd(status: $0[0], response: $0[1], error: $0[2]) }
     }
 
     func list(of seq: Int64) throws -> [AttemptRecord] {

@@ -248,6 +248,8 @@ extension PushPass {
             let settlement = Settlement(
                 subject: subject,
                 failures: isOwnFailure ? try transaction.attempts.ownFailures(of: operation) : 0,
+                written: isOwnFailure && subject.isReadFirst
+                    ? try transaction.attempts.lastWrite(of: operation) : end,
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
                 origin: origin, tableWait: wait, random: random)
             var outcome = settlement.outcome(decision)

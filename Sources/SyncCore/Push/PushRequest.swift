@@ -103,7 +103,9 @@ extension PushPass {
         let proof = await proof(answer, of: operation, subject)
         var hasVersion: Bool?
         if case .rows(let page) = proof {
-            hasVersion = page.rows.first { $0.id == operation.itemID }.map { $0.version != nil }
+            hasVersion = page.rows.first { $0.id.isLike(operation.itemID) }.map {
+                $0.version != nil
+            }
         }
         let decision = Verdict.judge(subject, readBack: proof, after: .unknown)
         if decision == .sendAgain, operation.kind == .insert, operation.hasGeneratedID {
@@ -223,7 +225,7 @@ extension PushPass {
             return (decision, origin)
         }
         var origin = origin
-        let row = page.rows.first { $0.id == id }
+        let row = page.rows.first { $0.id.isLike(id) }
         origin.isReadAsGone = row == nil
         return row?.isDeleted == true ? (.applied(row), origin) : (decision, origin)
     }

@@ -6,6 +6,8 @@ struct Settlement {
     var subject: PushSubject
     /// The number of earlier attempts that failed for the operation's own reason.
     var failures: Int
+    /// How the last request ended that was to change something; nil if none was sent.
+    var written: AttemptEnd?
     var attempts: Int
     var maxAttempts: Int
     var now: Instant
@@ -80,8 +82,9 @@ struct Settlement {
         case .own:
             guard failures + 1 < maxAttempts else {
                 return .quarantined(
-                    reason: "\(later.reason) Tried \(failures + 1) times.",
-                    maybeApplied: later.maybeApplied || subject.maybeApplied)
+                    reason: "\(written?.sentence ?? later.reason) Tried \(failures + 1) times.",
+                    maybeApplied: written?.isRefusal != true
+                        && mayHaveReached(later.maybeApplied))
             }
             return wait(
                 later.reason, until: backoff(failures + 1), maybeApplied: later.maybeApplied)
@@ -102,14 +105,33 @@ struct Settlement {
     private func wait(
         _ reason: String, until: Instant, maybeApplied: Bool, isRetryAfter: Bool = false
     ) -> SettledOutcome {
-        maybeApplied || subject.maybeApplied
+        mayHaveReached(maybeApplied)
             ? .unknown(reason: reason, until: until, isRetryAfter: isRetryAfter)
             : .waiting(
                 reason: reason, until: until, maybeApplied: false, isRetryAfter: isRetryAfter)
     }
 
+    /// A read changes nothing at the backend, whatever came of it.
+    private func mayHaveReached(_ maybeApplied: Bool) -> Bool {
+        maybeApplied && !subject.isReadFirst || subject.maybeApplied
+    }
+
     private func backoff(_ failures: Int) -> Instant {
         now.advanced(by: Backoff.operation(failures: failures, random: random))
+    }
+}
+
+extension AttemptEnd {
+    private var isPage: Bool { response?.utf8.first == UInt8(ascii: "<") }
+
+    /// Whether the backend refused the request, so that it changed nothing.
+    var isRefusal: Bool { !isPage && [404, 409, 410, 412].contains(status) }
+
+    /// What came of the request; nil if nothing is known.
+    var sentence: String? {
+        guard let status else { return error }
+        let text = AnswerReader.message(in: Array((response ?? "").utf8), isPage: isPage)
+        return "The backend answered \(status)\(Verdict.detail(text))"
     }
 }
 
@@ -148,7 +170,7 @@ struct AnsweredRow {
     /// The row as it is now, from the answer to the read; nil if that answer does not show it.
     func presentRow(in answer: RemoteAnswer) -> RemoteRow? {
         guard case .rows(let page) = answer else { return nil }
-        return page.rows.first { $0.id == row.id }
+        return page.rows.first { $0.id.isLike(row.id) }
     }
 
     func hasVersion(of now: RemoteRow) -> Bool {

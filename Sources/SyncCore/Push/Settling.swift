@@ -41,8 +41,9 @@ struct Settling: InTransaction {
     /// Commits an outcome: operation, attempt, row, base, successors and history together.
     ///
     /// 1. The attempt ends with what the backend answered.
-    /// 2. An insert takes the id that the backend assigned, if it is another one. Any other operation whose
-    ///    item lost its id to another row meanwhile (``AssignedIDs``) has met a row that is gone.
+    /// 2. An insert takes the id that the backend assigned, if it is another one, and any item the spelling of
+    ///    its id in the backend's row. An operation whose item lost its id to another row meanwhile
+    ///    (``AssignedIDs``) has met a row that is gone.
     /// 3. The operation and its item take the outcome. Operations that were written meanwhile start from
     ///    it.
     /// 4. An answer whose id is a number shows that the table has integer ids.
@@ -60,11 +61,15 @@ struct Settling: InTransaction {
         operation.lastStatus = attempt == nil ? operation.lastStatus : attempt?.status
         operation.lastError = attempt == nil ? operation.lastError : attempt?.error
         var outcome = outcome
-        if case .applied(let remote?, _) = outcome, remote.id != operation.itemID,
-            operation.kind == .insert
+        if let remote = outcome.row, remote.id != operation.itemID,
+            operation.kind == .insert || remote.id.isLike(operation.itemID)
         {
             if try assignedIDs.adopt(remote, for: operation, table) {
                 operation.itemID = remote.id
+            } else if remote.id.isLike(operation.itemID) {
+                outcome = .unknown(
+                    reason: "A change of the item as \(remote.id) is being sent.",
+                    until: transaction.now)
             } else {
                 outcome = .quarantined(
                     reason: "The backend answered with \(remote.id), another item that is here.",
@@ -122,7 +127,8 @@ struct Settling: InTransaction {
                 try history.record(.quarantined, actor: .engine, operation, summary: reason)
                 transaction.effects.decisionsNeeded.append(DecisionNeeded(operation))
             }
-            try folding.fold(&operation, &row)
+            // What may have taken effect is sent again only when the item is changed, or a person retries it.
+            if !maybeApplied { try folding.fold(&operation, &row) }
         case .discarded(let remote, let reason):
             try discarding.giveUp(
                 &operation, &row, for: try tables.side(remote, in: table), by: .engine,

@@ -79,15 +79,15 @@ enum Verdict {
     private static func success(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
         switch subject.kind {
         case .insert: return .applied(row)
-        case .delete: return .applied(row.id == subject.itemID ? row : nil)
+        case .delete: return .applied(row.id.isLike(subject.itemID) ? row : nil)
         case .update, .replace:
-            guard row.id == subject.itemID else {
+            guard row.id.isLike(subject.itemID) else {
                 return inconclusive("The backend answered with another row.")
             }
             // Some servers update a deleted row and leave it deleted.
             return row.isDeleted ? conflict(subject, row) : .applied(row)
         case .undelete:
-            guard row.id == subject.itemID else {
+            guard row.id.isLike(subject.itemID) else {
                 return inconclusive("The backend answered with another row.")
             }
             return row.isDeleted
@@ -103,7 +103,7 @@ enum Verdict {
         // The row may be an echo of the request's own body, also beside the present row's version and with
         // values that the backend changed. A delete sends no row, so the row is the backend's own. It may be
         // a part of it.
-        guard subject.kind == .delete, let row, row.version != nil, row.id == subject.itemID,
+        guard subject.kind == .delete, let row, row.version != nil, row.id.isLike(subject.itemID),
             row.isDeleted || !row.columns.lacksValue(of: subject.base ?? Columns())
         else { return .readBack }
         return found(subject, row, after: .refused(refused))
@@ -146,9 +146,9 @@ struct Refused: Sendable, Hashable {
     var version: String?
 
     /// The decision where the answer is not about another writer's change.
-    var decision: PushDecision {
-        .quarantine(reason: "The backend refused it with \(status)\(Verdict.detail(text))")
-    }
+    var decision: PushDecision { .quarantine(reason: sentence) }
+
+    var sentence: String { "The backend refused it with \(status)\(Verdict.detail(text))" }
 
     /// 404 or 410.
     var isMissing: Bool { status == 404 || status == 410 }
@@ -169,7 +169,7 @@ extension Verdict {
         if case .missing(let status, _) = answer { return noTable(subject, status) }
         guard case .rows(let page) = answer else { return noVerdict(answer) }
         // No row has the id of an insert whose id the backend assigns.
-        let row = page.rows.first { $0.id == subject.itemID && !subject.isAssigned }
+        let row = page.rows.first { $0.id.isLike(subject.itemID) && !subject.isAssigned }
         if let row {
             return subject.isOlder(row, than: cause)
                 ? behind("The backend's row is older than what it answered before.")
@@ -197,19 +197,25 @@ extension Verdict {
             return subject.bug == .refusalIsConflict ? conflict(subject, row) : refused.decision
         }
         switch subject.kind {
-        case .insert: return foundInsert(subject, row)
+        case .insert: return foundInsert(subject, row, after: cause)
         case .delete: return foundDelete(subject, row)
         case .undelete: return foundUndelete(subject, row, after: cause)
         case .update, .replace: return foundUpdate(subject, row)
         }
     }
 
-    private static func foundInsert(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
+    private static func foundInsert(
+        _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
+    ) -> PushDecision {
         // This store generated the id, so the row proves that the insert succeeded.
         if subject.maybeApplied || subject.mayArriveLate, subject.hasGeneratedID {
             return .applied(row)
         }
         if !row.isDeleted, subject.isEqual(to: row) { return .applied(row) }
+        if row.id != subject.itemID, case .refused(let refused) = cause {
+            let reason = "The backend holds this id equal to that of its item \(row.id). "
+            return .quarantine(reason: reason + refused.sentence)
+        }
         return conflict(subject, row)
     }
 

@@ -114,7 +114,7 @@ extension Collapse.Pending {
     init(_ operation: TableOperation) {
         self.init(
             kind: operation.kind, state: operation.state,
-            mayHaveReached: operation.mayHaveReached, mayArriveLate: operation.mayArriveLate,
+            mayHaveReached: operation.takesNoChange, mayArriveLate: operation.mayArriveLate,
             hasBase: operation.baseRow != nil)
     }
 }

@@ -73,7 +73,9 @@ struct Collapsing: InTransaction {
 
     /// Decides what the edit does to the item's open operations, and does it.
     func apply(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
-        let edit = try edit.kind == .delete ? withoutUnsentUpdates(edit) : edit
+        let edit =
+            try edit.kind == .delete || edit.chain.first?.isRefusedUnseen == true
+            ? withoutUnsentUpdates(edit) : edit
         var collapse = try queue.collapseRules(edit.chain.last, edit.kind, in: edit.table)
         collapse.strictSDK = rules.strictSDK
         if rules.keepsPlace { collapse.crossesInsert = false }
@@ -103,10 +105,12 @@ struct Collapsing: InTransaction {
     }
 
     /// Merges the updates of an item that were kept apart and not sent, because the item's delete follows. An
-    /// insert among them is cancelled with them, and a backend that deletes for good gets one request.
+    /// insert among them is cancelled with them, and a backend that deletes for good gets one request. What waits
+    /// behind an operation that was refused without a verdict is merged into it, and leaves with it.
     private func withoutUnsentUpdates(_ edit: ItemEdit) throws -> ItemEdit {
-        guard edit.chain.count > 1, var first = edit.chain.first, !first.mayHaveReached,
-            first.kind == .insert || !items.sendsUpdateFirst(edit.table, before: .delete)
+        guard edit.chain.count > 1, var first = edit.chain.first, !first.takesNoChange,
+            first.isRefusedUnseen || first.kind == .insert
+                || !items.sendsUpdateFirst(edit.table, before: .delete)
         else { return edit }
         var edit = edit
         try Folding(transaction: transaction).fold(&first, &edit.row, acrossInserts: true)
@@ -224,6 +228,7 @@ struct Collapsing: InTransaction {
                 last.reason = nil
                 last.nextAttemptAt = nil
                 last.waitsFor = nil
+                last.maybeApplied = false
             }
             try queue.save(&last)
         }
@@ -290,7 +295,7 @@ struct Folding: InTransaction {
     func fold(
         _ operation: inout TableOperation, _ row: inout ItemRow, acrossInserts: Bool = false
     ) throws {
-        guard !operation.mayHaveReached, let table = try tables.table(id: operation.tableID)
+        guard !operation.takesNoChange, let table = try tables.table(id: operation.tableID)
         else { return }
         folding: while var next = try queue.successor(of: operation.seq) {
             if next.overlapsChange(before: operation) { break }
@@ -346,6 +351,9 @@ struct Folding: InTransaction {
 }
 
 extension TableOperation {
+    /// Whether it was refused although it may have taken effect: its row could not be read.
+    fileprivate var isRefusedUnseen: Bool { state == .quarantined && maybeApplied }
+
     /// Whether the client saw a row that differs from what the operation before leaves. Only columns that
     /// this operation changes count; for a delete, all columns.
     fileprivate func overlapsChange(before operation: TableOperation) -> Bool {

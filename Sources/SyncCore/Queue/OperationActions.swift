@@ -80,9 +80,11 @@ struct OperationActions: InTransaction {
         guard case .operation(let operation, let table, let row) = found else {
             return found.refusal
         }
-        if operation.mayHaveReached {
+        if operation.takesNoChange {
             return .refused(
-                reason: "It may have reached the backend. Edit the item: the change will follow.")
+                reason: operation.state == .quarantined
+                    ? "It may have reached the backend, under an id that is not known here. Retry or discard it."
+                    : "It may have reached the backend. Edit the item: the change will follow.")
         }
         if row.deleted { return .refused(reason: "A delete has nothing to edit.") }
         let chain = try queue.chain(of: row)

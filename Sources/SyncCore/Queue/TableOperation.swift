@@ -91,6 +91,11 @@ struct TableOperation: Sendable, Hashable {
             maybeApplied || mayArriveLate
         }
     }
+
+    /// Whether a later change is not merged into it. A refused operation is changed, also if it may have taken
+    /// effect: the request that then goes out has its id or its version, and changes nothing twice. One whose id
+    /// the backend assigns has neither.
+    var takesNoChange: Bool { mayHaveReached && (state != .quarantined || isAssigned) }
 }
 
 extension TableOperation {

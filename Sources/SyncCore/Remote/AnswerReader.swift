@@ -81,21 +81,23 @@ struct AnswerReader {
     }
 
     private func row(_ response: Response) -> RemoteRow? {
-        guard let object = try? Columns(parsing: response.jsonBytes) else { return nil }
+        guard let object = try? Columns(ofBackend: response.jsonBytes) else { return nil }
         let etag = response.head.headerFields[.eTag].flatMap { ETag.unquote($0) }
         return RemoteRow(object, generation: generation, etag: etag)
     }
 
-    /// The backend's message: the `error` or `message` of its JSON object, else the beginning of the body.
     private func text(_ response: Response) -> String {
-        let bytes = response.jsonBytes
-        if let object = try? Columns(parsing: bytes) {
+        Self.message(in: response.jsonBytes, isPage: looksLikePage(response))
+    }
+
+    /// The message in an answer's body: the `error` or `message` of its JSON object, else its beginning.
+    static func message(in bytes: [UInt8], isPage: Bool = false) -> String {
+        if let object = try? Columns(ofBackend: bytes) {
             for name in ["error", "message", "detail", "title", "description"] {
-                if let text = object[name]?.string { return Self.cut(text) }
+                if let text = object[name]?.string { return cut(text) }
             }
         }
-        if looksLikePage(response) { return "a page for people, not an answer of /tables" }
-        return Self.cut(String(decoding: bytes, as: UTF8.self))
+        return isPage ? Unusable.html.words : cut(String(decoding: bytes, as: UTF8.self))
     }
 
     private func looksLikePage(_ response: Response) -> Bool {
@@ -130,6 +132,25 @@ extension Response {
     /// Whether every row of the server has all columns of its table. This holds for the JavaScript servers,
     /// which state their version: they add a column to the table when a write first names it.
     fileprivate var sharesColumns: Bool { serverVersion?.hasPrefix("node") == true }
+}
+
+extension Columns {
+    /// Parses an object of the backend. What no Unicode text holds becomes U+FFFD: half of a surrogate pair, and
+    /// bytes that are not UTF-8. Not in an id, since no request could name the row.
+    /// - Throws: ``JSONError``
+    fileprivate init(ofBackend bytes: [UInt8]) throws(JSONError) {
+        do throws(JSONError) {
+            self = try Columns(parsing: bytes)
+        } catch {
+            guard error.reason == .loneSurrogate || error.reason == .badUTF8 else { throw error }
+            // Kept are an escaped backslash, which may stand before `ud83d`, and a whole pair.
+            let escapes = /(\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]../
+            let text = String(decoding: bytes, as: UTF8.self)
+                .replacing(escapes.matchingSemantics(.unicodeScalar)) { $0.1 ?? "\\ufffd" }
+            self = try Columns(parsing: text)
+            if self["id"]?.string?.contains("\u{FFFD}") == true { throw error }
+        }
+    }
 }
 
 extension HTTPFields {
@@ -227,7 +248,7 @@ enum ListElement: Sendable, Hashable {
     /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
     init(_ bytes: ArraySlice<UInt8>, generation: Generation, sharesColumns: Bool = false) {
         do throws(JSONError) {
-            let object = try Columns(parsing: Array(bytes))
+            let object = try Columns(ofBackend: Array(bytes))
             if var row = RemoteRow(object, generation: generation) {
                 row.sharesColumns = sharesColumns
                 self = .row(row)

@@ -1,3 +1,4 @@
+import Foundation
 public import HTTPMessage
 public import HTTPTypes
 public import TablesProtocol
@@ -48,6 +49,8 @@ public enum ForwardedAnswer: Sendable {
     /// A success of another form, as the table's own script gives it. It becomes the client's answer as it
     /// came.
     case other(Response)
+    /// A success without the row that a read by id asks for, which is no answer of a table.
+    case withoutRow(reason: String)
     /// Any other answer of the backend, which becomes the client's answer: a refusal, a missing table or
     /// item, or a request to sign in.
     /// - spoken: the generation in which the backend was asked.
@@ -165,8 +168,10 @@ extension ForwardedRead {
                     hasOwnStamps: false, next: isInBackendsOrder && isWhole ? page.next : nil))
         case (.row(let row), .item(let id, _)) where row.id.isLike(id):
             return .item(row.item(asOf: now))
+        case (.row, .item(let id, _)), (.rows, .item(let id, _)), (.empty, .item(let id, _)),
+            (.unusable(status: 200..<300, .unexpectedShape), .item(let id, _)):
+            return .withoutRow(reason: Self.withoutRow(id))
         case (let answer, _) where answer.isOfScript: return exchange.response.map { .other($0) }
-        case (.row, .item), (.empty, .item): return exchange.response.map { .other($0) }
         case (.row, _), (.rows, _), (.empty, _): return nil
         case (.unavailable, _), (.unreachable, _), (.failed(status: 408, _), _): return nil
         case (.unusable(_, .redirect), _): return nil
@@ -179,6 +184,20 @@ extension ForwardedRead {
             guard let response = exchange.response else { return nil }
             return .refused(response, reason: reason(exchange.answer), spoken: spoken)
         }
+    }
+
+    /// Why a success is no answer to a read by id.
+    private static func withoutRow(_ id: ItemID) -> String {
+        "The backend answers the read of item \(id) with something else than that item."
+    }
+
+    /// Why a response that is passed on is no answer to a read by id; nil if it has the row, or is no success.
+    public static func refusal(
+        of response: Response, to id: ItemID, generation: Generation
+    ) -> String? {
+        let reader = AnswerReader(generation: generation, now: Instant(milliseconds: 0))
+        if case .row(let row) = reader.write(response), row.id.isLike(id) { return nil }
+        return response.head.status.kind == .successful ? withoutRow(id) : nil
     }
 
     /// Why the backend refuses, for a client that cannot read the backend's own answer: the backend's
@@ -204,9 +223,19 @@ extension RemoteAnswer {
 }
 
 extension ItemID {
-    /// Whether two ids are equal for a backend that ignores case.
+    /// Whether a backend may hold two ids equal. Databases compare without case, trailing blanks, accents or
+    /// width, and a column of UUIDs has one spelling for all.
     func isLike(_ other: ItemID) -> Bool {
-        self == other || text.lowercased().utf8.elementsEqual(other.text.lowercased().utf8)
+        self == other || kind == other.kind && spelledAlike == other.spelledAlike
+    }
+
+    private var spelledAlike: String {
+        let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) }
+        // Upper case first: only that makes SS of ß.
+        let folded = text[..<(end ?? text.startIndex)].uppercased().folding(
+            options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+        let digits = folded.filter { !"-{}".contains($0) }
+        return digits.count == 32 && digits.allSatisfy(\.isHexDigit) ? digits : folded
     }
 }
 

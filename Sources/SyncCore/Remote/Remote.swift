@@ -109,9 +109,10 @@ struct Remote: Sendable {
 extension Remote {
     /// What an answer proves about one row: a list with the row, or an empty list.
     ///
-    /// 1. The row itself is proof.
+    /// 1. The row itself is proof, in whichever spelling of its id the backend gives it.
     /// 2. A list without the row is none: something between us and the backend may have answered, and a list of
-    ///    other rows ignored the filter. The row is then requested by its id (``RemoteAnswer/isAbsence``).
+    ///    other rows ignored the filter, or the backend holds two spellings of the id equal. The row is then
+    ///    requested by its id (``RemoteAnswer/isAbsence``).
     /// 3. If that request fails, its answer is returned. Any other answer to it confirms nothing.
     /// 4. An answer that is no list is no proof and is returned unchanged.
     func proof(
@@ -123,7 +124,7 @@ extension Remote {
         }
         let single = await row(id, in: table)
         switch single {
-        case .row(let row) where row.id == id:
+        case .row(let row) where row.id.isLike(id):
             return .rows(RemotePage(elements: [.row(row)], hasNext: false))
         case .missing where single.isAbsence:
             return .rows(RemotePage(elements: [], hasNext: false))

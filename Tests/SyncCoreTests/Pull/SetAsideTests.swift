@@ -35,7 +35,7 @@ import Testing
         (row(#""id":".""#), "is ."), (row(#""id":"""#), "empty"),
         (row(#""id":"\#(String(repeating: "x", count: 256))""#), "255"),
         (row(#""x":1"#), "no id"), (row(#""id":null"#), "no id"), (row(#""id":1.5"#), "neither"),
-        (row(#""id":"\u0007""#), "U+7"), (row(#""id":"s","x":"\ud800""#), "surrogate"),
+        (row(#""id":"\u0007""#), "U+7"), (row(#""id":"s\ud800""#), "surrogate"),
         (row(#""id":"d","x":\#(deep)"#), "nested"), (row(#""id":"r","x":1,"x":2"#), "twice"),
         ("7", "object"), ("nonsense", "object"),
     ]

@@ -62,6 +62,12 @@ private func row(
         version: version, deleted: deleted)
 }
 
+private func row(_ row: RemoteRow, _ text: String) -> RemoteRow {
+    var row = row
+    row.id = id(text)
+    return row
+}
+
 /// A row after it came from a backend that knew its owner as `old`, and the user's change of it.
 private let moved = row(#"{"text":"a","complete":false,"rank":1,"userId":"new"}"#, version: "v1")
 
@@ -106,6 +112,9 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("insert 404 is read back", subject(.insert), .missing(status: 404), .readBack),
         .init("update 200", subject(.update), .row(mine), .applied(mine)),
         .init("update 200 of a deleted row", subject(.update), .row(gone), .conflict(gone)),
+        .init(
+            "update 200 in another spelling", subject(.update), .row(row(mine, "X")),
+            .applied(row(mine, "X"))),
         .init("update 200 with another row", subject(.update), .row(row(id: "y")), .own(true)),
         .init("update 2xx without a body", subject(.update), .empty, .own(true)),
         .init(
@@ -262,6 +271,15 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("insert of an equal row", subject(.insert), list(mine), .applied(mine)),
         .init("insert of another row", subject(.insert), list(overlap), .conflict(overlap)),
         .init("insert over a deleted row", subject(.insert), list(gone), .conflict(gone)),
+        .init(
+            "insert of an equal row, spelled otherwise", subject(.insert), list(row(mine, "X ")),
+            .applied(row(mine, "X "))),
+        .init(
+            "insert of another row, spelled otherwise", subject(.insert, policy: .client),
+            list(row(overlap, "X")), .quarantine),
+        .init(
+            "update over a row that is spelled otherwise", subject(.update),
+            list(row(overlap, "X")), .conflict(row(overlap, "X"))),
         .init("insert of a hidden id", subject(.insert), list(), .refused),
         .init("update, disjoint", subject(.update), list(elsewhere), .merge(#"{"text":"b"}"#)),
         .init(

@@ -47,6 +47,35 @@ import Testing
                 == .rejected(status: 400, text: "no"))
     }
 
+    /// Texts of a backend that no Unicode text can hold, and how they are read.
+    private static let cut: [([UInt8], String)] = [
+        (Array(#"a\ud83d"#.utf8), "a\u{FFFD}"),
+        (Array(#"\uDE00b\ud83d\u0041"#.utf8), "\u{FFFD}b\u{FFFD}A"),
+        (Array(#"\ud83d\ud83d\ude00"#.utf8), "\u{FFFD}\u{1F600}"),
+        (Array(#"\\ud83d\\\ud83d"#.utf8), "\\ud83d\\\u{FFFD}"),
+        ([0x61, 0xF0, 0x9F, 0x98], "a\u{FFFD}"), ([0xE9, 0x62], "\u{FFFD}b"),
+    ]
+
+    @Test(arguments: cut)
+    func `what no text can hold is a replacement character, but not in an id`(
+        text: [UInt8], expected: String
+    ) throws {
+        func answer(_ body: [UInt8]) -> Response { Response(status: .ok, body: body) }
+        func object(_ id: [UInt8]) -> [UInt8] {
+            Array(#"{"id":""#.utf8) + id + Array(#"","text":""#.utf8) + text + Array(#""}"#.utf8)
+        }
+        let body = object(Array("x".utf8))
+        guard case .row(let row) = reader.write(answer(body)),
+            case .rows(let page) = reader.list(
+                answer(Array("[".utf8) + body + Array("]".utf8)), of: "/tables/t")
+        else {
+            Issue.record("no row")
+            return
+        }
+        #expect(row.columns["text"]?.string == expected && page.rows == [row])
+        #expect(reader.write(answer(object(text))) == .unusable(status: 200, .notJSON))
+    }
+
     @Test func `the ETag is the version if the body has none`() {
         let answer = reader.write(response(200, #"{"id":"x"}"#, fields: [.eTag: #""a\"b""#]))
         guard case .row(let row) = answer else {
