@@ -37,7 +37,7 @@ export const statusWords = {
   unsigned: {
     give: "Give what was written without a sign-in to this user",
     ask: (count, left, user) => `${plural(count, "1 change is", "# changes are")} sent as those of ${user}.` +
-      (left ? ` ${plural(left, "1 stays", "# stay")}: the user’s store has the item, or does not know it.` : ""),
+      (left ? ` ${plural(left, "1 stays", "# stay")}: the user’s store would not take it.` : ""),
     given: (count, isUndone) =>
       `${plural(count, "1 change", "# changes")} ${isUndone ? "taken back" : "given to the user"}.`,
   },
