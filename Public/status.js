@@ -7,6 +7,7 @@ import { backupsCard } from "./backups.js";
 import { coalesce } from "./coalesce.js";
 import { isOfflineByChoice, linkState, offlineText, stateText } from "./connection-state.js";
 import { modeSentence } from "./connection.js";
+import { ask } from "./dialog.js";
 import { button, column, facts, fill, h, joined, note, options, refill } from "./dom.js";
 import { failingTables, firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
@@ -61,7 +62,7 @@ export function statusView(main, asked, header) {
   function draw(status, rejections) {
     refill(unsaved, unsavedLine(unsavedPlaces()));
     refill(contact, firstContact(status), failingTables(status));
-    refill(backend, backendCard(status));
+    refill(backend, backendCard(status), unsignedOffer(status, refresh));
     refill(mode, modeCard(status, changeMode));
     refill(ledger, ledgerCard(status));
     refill(identities, identitiesCard(status));
@@ -108,6 +109,28 @@ function backendCard(status) {
     facts(backendFacts(status).map(([name, value]) => [name, value || words.absent])),
     warnings.map((warning) => h("p", { class: "notice warning" }, warning)),
   ];
+}
+
+/**
+ * Offers to give what was written without a sign-in to the only user since.
+ * @param {Status} status
+ * @param {() => void} changed
+ */
+function unsignedOffer({ unsigned }, changed) {
+  const identity = unsigned?.identity;
+  if (!identity) return null;
+  const give = (undo) => attempt(async () => {
+    const { changed: count } = await operator.post("/operations/assign", { identity, undo });
+    toast(said.unsigned.given(count, undo),
+      undo ? undefined : { label: words.undo, run: () => give(true), isUndo: true });
+    changed();
+  });
+  const onclick = () => attempt(async () => {
+    const { matched, refused } = await operator.post("/operations/assign", { identity, dryRun: true });
+    const text = said.unsigned.ask(matched - refused, refused, identity);
+    if (await ask(said.unsigned.give, text, said.unsigned.give)) give(false);
+  });
+  return h("p", {}, button({ onclick }, said.unsigned.give));
 }
 
 /** @param {Status} status */

@@ -34,6 +34,13 @@ export const statusWords = {
   accepted: "accepted",
   applied: "on the server",
   identities: "Whose rows",
+  unsigned: {
+    give: "Give what was written without a sign-in to this user",
+    ask: (count, left, user) => `${plural(count, "1 change is", "# changes are")} sent as those of ${user}.` +
+      (left ? ` ${plural(left, "1 stays", "# stay")}: the user’s store would not take it.` : ""),
+    given: (count, isUndone) =>
+      `${plural(count, "1 change", "# changes")} ${isUndone ? "taken back" : "given to the user"}.`,
+  },
   identitiesMean: "Each sign-in has a store of its own; nothing is sent under another’s name.",
   shownHere: "(shown here)",
   rejected: "Rejected requests",
@@ -78,6 +85,7 @@ export const contactWords = {
           "Or start again with a name: --table NAME",
         "If none is found, correct the address, of which the part before /tables is meant: " +
           "understudy serve --backend URL",
+        "A table that takes writes and gives no list is named with --trust-table NAME.",
       ],
     },
     portal: {
@@ -88,7 +96,8 @@ export const contactWords = {
       title: "the backend wants a sign-in",
       steps: [
         "Sign in with the client app through this address, as ever.",
-        "What waits for this sign-in is sent by itself then.",
+        "What was written with a sign-in is sent by itself then. What was written without one stays, and " +
+          "can be given to its user on the status page.",
       ],
     },
     tls: {

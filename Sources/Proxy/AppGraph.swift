@@ -157,6 +157,8 @@ package struct ProxyConfiguration: Sendable {
     package var parts: [TableName: TablePart] = [:]
     /// Tables that every sync pulls, also before a client has asked for them.
     package var pulledTables: [TableName] = []
+    /// Whether what was written without a sign-in is given to the next user who signs in.
+    package var adoptsUnsigned = false
     /// See ``SyncSettings/trustedTables``.
     package var trustedTables: Set<TableName> = []
     /// The policies of single tables.

@@ -193,7 +193,7 @@ extension AppGraphBuilder {
             anonymous: anonymous, others: try closedStores(by: index), index: index, tokens: tokens,
             owners: owners, tokenExecutor: tokenExecutor, work: work,
             graceSeconds: configuration.offlineGraceSeconds,
-            clock: clock, factory: factory)
+            adoptsUnsigned: configuration.adoptsUnsigned, clock: clock, factory: factory)
         if configuration.rebind { try await rebindAll(tenants) }
         return tenants
     }

@@ -48,7 +48,14 @@ final class KnownTokens: Sendable {
     /// The identity that a token belongs to; nil if the backend has not accepted the token.
     func owner(of token: Token) -> Identity? { find(token)?.known.identity }
 
-    var owners: Set<String> { kept.read { Set($0.tokens.values.map(\.identity.key)) } }
+    var owners: Set<String> { owners(since: .earliest) }
+
+    /// The identities of which the backend has accepted a token since a time.
+    func owners(since time: Instant) -> Set<String> {
+        kept.read { kept in
+            Set(kept.tokens.values.filter { $0.confirmedAt >= time }.map(\.identity.key))
+        }
+    }
 
     /// The entry of a token, and its claim `exp`; nil if the backend has not accepted the token. Never
     /// waits for the file.

@@ -37,7 +37,8 @@ struct OperatorAPI: Sendable {
     var warnings: [String] {
         get async {
             let waiting = await tenants.waitingWarnings()
-            return startWarnings + tenants.warnings + waiting
+            let unsigned = await tenants.unsigned().map { [$0.sentence] } ?? []
+            return startWarnings + tenants.warnings + waiting + unsigned
                 + rules.snapshot().warnings(loginUsers: loginUsers)
         }
     }

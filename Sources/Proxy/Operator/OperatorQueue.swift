@@ -149,6 +149,22 @@ extension OperatorAPI {
         try await bulk(.discard, call)
     }
 
+    /// `POST /operations/assign`: gives what was written without a sign-in to the only user since.
+    func assign(_ call: OperatorCall) async throws(Problem) -> Response {
+        let isDryRun = call.body["dryRun"]?.bool ?? false
+        do {
+            let (matched, taken) = try await tenants.assign(
+                to: call.body["identity"]?.string ?? "",
+                isUndone: call.body["undo"]?.bool ?? false, isDryRun: isDryRun)
+            return .json(
+                Answers.BulkResult(
+                    matched: matched, changed: isDryRun ? 0 : taken, refused: matched - taken,
+                    dryRun: isDryRun))
+        } catch {
+            throw error as? Problem ?? .unavailable("\(error)")
+        }
+    }
+
     /// Does an action to all operations that match.
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)

@@ -62,6 +62,7 @@ extension OperatorRoute {
         .later(.get, "\(api)/operations", OperatorAPI.operations),
         .change(.post, "\(api)/operations/retry", OperatorAPI.retryMany),
         .change(.post, "\(api)/operations/discard", OperatorAPI.discardMany),
+        .change(.post, "\(api)/operations/assign", OperatorAPI.assign),
         .later(.get, "\(api)/operations/groups", OperatorAPI.operationGroups),
         .later(.post, "\(api)/operations/outcomes", OperatorAPI.operationOutcomes),
         .later(.get, "\(api)/operations/{id}", OperatorAPI.operation),

@@ -24,7 +24,10 @@ extension OperatorAPI {
                 wantedTables: wantedTables.map(\.text), lastSync: status.lastSync,
                 nextSync: status.nextSync,
                 currentRun: current.map { .init($0, identity: tenant.identity) }, warnings: all,
-                rejectedRequests: rejections.total, identities: tenants.identities))
+                rejectedRequests: rejections.total, identities: tenants.identities,
+                unsigned: await tenants.unsigned().map {
+                    .init(operations: $0.operations, identity: $0.user, sentence: $0.sentence)
+                }))
     }
 
     /// The tables that clients of any identity have read, and that no sync has pulled.

@@ -57,6 +57,7 @@ extension TenantRegistry {
     /// Sends the due work of closed stores, while the backend can be asked.
     private func pushDueStores() async {
         while !Task.isCancelled {
+            await handOver()
             if anonymous.backendStatus.mayAsk {
                 await withDiscardingTaskGroup { group in
                     // Only a few at a time, so that stores can be opened for requests meanwhile.

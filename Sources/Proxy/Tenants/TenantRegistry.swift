@@ -45,6 +45,12 @@ final class TenantRegistry: Sendable {
     /// The tenant of requests without a credential, and of public tables.
     let anonymous: Tenant
     let anonymousLoop = EngineLoop()
+    /// Whether what was written without a sign-in is given to the next user who signs in.
+    let adoptsUnsigned: Bool
+    /// What was last given so.
+    let adopted = Mutex<UnsignedChanges?>(nil)
+    /// One handover is under way at a time.
+    let handovers = Permits(1)
 
     /// Makes the registry.
     /// - Parameters:
@@ -54,9 +60,10 @@ final class TenantRegistry: Sendable {
         anonymous: Tenant, others: [String: OpenStores.Closed], index: StoreIndex,
         tokens: KnownTokens, owners: StoreOwners,
         tokenExecutor: BlockingExecutor, work: BackgroundWork, graceSeconds: Int64,
-        clock: SystemClock,
+        adoptsUnsigned: Bool, clock: SystemClock,
         factory: Factory
     ) {
+        self.adoptsUnsigned = adoptsUnsigned
         self.anonymous = anonymous
         self.index = index
         self.tokens = tokens

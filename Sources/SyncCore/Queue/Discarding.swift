@@ -35,7 +35,9 @@ struct Discarding: InTransaction {
 
     /// Discards an operation. The item becomes the last known row of the backend, or what the operation
     /// before this one leaves.
-    func discard(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
+    func discard(
+        _ id: OperationID, revision: Int?, reason: String = "Discarded."
+    ) throws -> ActionOutcome {
         let found = try actions.find(id, revision: revision)
         guard case .operation(var operation, _, var row) = found else { return found.refusal }
         if operation.state == .sending { return .refused(reason: "It is being sent.") }
@@ -46,9 +48,9 @@ struct Discarding: InTransaction {
         if operation.successorOf == nil {
             try giveUp(
                 &operation, &row, for: ServerSide(shadowOf: row), by: .person,
-                reason: "Discarded.")
+                reason: reason)
         } else {
-            try discardSuccessor(&operation, &row)
+            try discardSuccessor(&operation, &row, reason: reason)
         }
         return try actions.emitDone(operation)
     }
@@ -57,12 +59,12 @@ struct Discarding: InTransaction {
     /// one starts from. The base of the discarded one is no measure: it may have columns that another writer has
     /// changed since, and that are judged when it is sent.
     private func discardSuccessor(
-        _ operation: inout TableOperation, _ row: inout ItemRow
+        _ operation: inout TableOperation, _ row: inout ItemRow, reason: String
     ) throws {
         let before = row
         let point = UndoPoint(operation, row, ServerSide(shadowOf: row))
         let earlier = try queue.chain(of: row).prefix { $0.seq != operation.seq }
-        try queue.close(&operation, .discarded, reason: "Discarded.")
+        try queue.close(&operation, .discarded, reason: reason)
         if let first = earlier.first {
             row.columns = first.baseRow ?? (first.kind == .insert ? Columns() : row.columns)
             for one in earlier { row.columns.merge(one.changes) }
@@ -71,7 +73,7 @@ struct Discarding: InTransaction {
         try items.restamp(&row, from: before)
         try history.record(
             .discarded, actor: .person, operation, before: before.visible, after: row.visible,
-            summary: "Discarded.", point: point)
+            summary: reason, point: point)
     }
 
     /// Discards an operation that the backend refused while its client still waits for the answer. That

@@ -208,74 +208,74 @@ struct BackendBinding: InTransaction {
 
     /// Binds the store to a backend. A bound backend that never answered as /tables is replaced.
     func bind(to address: BackendAddress) throws -> Binding {
-        let bound = try text(Self.addressKey)
+        let bound = try meta(Self.addressKey)
         if bound == address.description { return .bound }
-        if let bound, try text(Self.provenKey) != nil { return .other(bound) }
-        try set(Self.addressKey, address.description)
-        try remove(Self.generationKey)
-        try remove(Self.takersKey)
+        if let bound, try meta(Self.provenKey) != nil { return .other(bound) }
+        try setMeta(Self.addressKey, address.description)
+        try removeMeta(Self.generationKey)
+        try removeMeta(Self.takersKey)
         try setNotBefore(nil)
         try transaction.tableWaits.forgetTimes()
         return .bound
     }
 
     /// The address of the backend that the store belongs to; nil if none was bound yet.
-    func boundAddress() throws -> String? { try text(Self.addressKey) }
+    func boundAddress() throws -> String? { try meta(Self.addressKey) }
 
     /// Whether the bound backend ever gave a list.
-    func isProven() throws -> Bool { try text(Self.provenKey) != nil }
+    func isProven() throws -> Bool { try meta(Self.provenKey) != nil }
 
     /// Records that the bound backend gave a list, and its generation.
     func noteProven(_ generation: Generation) throws {
-        if try text(Self.provenKey) == nil { try set(Self.provenKey, "1") }
+        if try meta(Self.provenKey) == nil { try setMeta(Self.provenKey, "1") }
         let number = String(generation.rawValue)
-        let known = try text(Self.generationKey)
+        let known = try meta(Self.generationKey)
         guard known != number else { return }
-        try set(Self.generationKey, number)
+        try setMeta(Self.generationKey, number)
         // Another generation has other texts, so every table is pulled again.
         if known != nil { for table in try tables.all() { try tokens.remove(of: table) } }
     }
 
     /// The generation that the bound backend last had.
     func provenGeneration() throws -> Generation? {
-        try text(Self.generationKey).flatMap { Int($0) }.flatMap(Generation.init(rawValue:))
+        try meta(Self.generationKey).flatMap { Int($0) }.flatMap(Generation.init(rawValue:))
     }
 
     /// Before which the backend asked not to be tried (Retry-After); nil if it named no time.
     func notBefore() throws -> Instant? {
-        try text(Self.notBeforeKey).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
+        try meta(Self.notBeforeKey).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
     }
 
     /// Stores the time before which the backend is not to be tried.
     func setNotBefore(_ time: Instant?) throws {
-        guard let time else { return try remove(Self.notBeforeKey) }
-        try set(Self.notBeforeKey, String(time.milliseconds))
+        guard let time else { return try removeMeta(Self.notBeforeKey) }
+        try setMeta(Self.notBeforeKey, String(time.milliseconds))
     }
 
     /// The tables that give no list and have taken a write.
     func takers() throws -> Set<TableName> {
-        let names = try text(Self.takersKey)?.split(separator: " ") ?? []
+        let names = try meta(Self.takersKey)?.split(separator: " ") ?? []
         return Set(names.compactMap { TableName(String($0)) })
     }
 
     func noteTaker(_ table: TableName) throws {
         let names = try takers().union([table]).map(\.text).sorted()
-        try set(Self.takersKey, names.joined(separator: " "))
+        try setMeta(Self.takersKey, names.joined(separator: " "))
     }
 
     /// The user's id at the backend, where the store came from another backend; nil in any other store.
-    func owner() throws -> String? { try text(Self.ownerKey) }
+    func owner() throws -> String? { try meta(Self.ownerKey) }
 
-    func setOwner(_ user: String) throws { try set(Self.ownerKey, user) }
+    func setOwner(_ user: String) throws { try setMeta(Self.ownerKey, user) }
 
     /// Accepts another backend. The queue stays; every table is pulled again.
     func rebind(to address: BackendAddress) throws {
         // A start may be repeated with the same word; its user need not sign in again.
-        if try boundAddress() != address.description { try remove(Self.ownerKey) }
-        try set(Self.addressKey, address.description)
-        try remove(Self.provenKey)
-        try remove(Self.generationKey)
-        try remove(Self.takersKey)
+        if try boundAddress() != address.description { try removeMeta(Self.ownerKey) }
+        try setMeta(Self.addressKey, address.description)
+        try removeMeta(Self.provenKey)
+        try removeMeta(Self.generationKey)
+        try removeMeta(Self.takersKey)
         try setNotBefore(nil)
         for table in try tables.all() {
             try tokens.remove(of: table, queryID: nil)
@@ -283,16 +283,19 @@ struct BackendBinding: InTransaction {
         }
         try dueOperations.forgetTimes()
     }
+}
 
-    private func text(_ key: String) throws -> String? {
+// Single values of a store.
+extension InTransaction {
+    func meta(_ key: String) throws -> String? {
         try transaction.first("SELECT value FROM meta WHERE key = ?", [key]) { $0[0] }
     }
 
-    private func remove(_ key: String) throws {
+    func removeMeta(_ key: String) throws {
         try transaction.run("DELETE FROM meta WHERE key = ?", [key])
     }
 
-    private func set(_ key: String, _ value: String) throws {
+    func setMeta(_ key: String, _ value: String) throws {
         try transaction.run(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             [key, value])

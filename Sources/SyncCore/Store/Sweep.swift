@@ -26,7 +26,8 @@ struct Sweep {
         try delete(
             """
             DELETE FROM operations WHERE seq IN (SELECT seq FROM operations
-              INDEXED BY operations_closed WHERE closed_at IS NOT NULL AND (closed_at < ?1
+              INDEXED BY operations_closed WHERE closed_at IS NOT NULL
+              AND NOT EXISTS (SELECT 1 FROM meta WHERE key = '\(HandingOver.givenKey)') AND (closed_at < ?1
               OR seq <= (SELECT seq FROM sqlite_sequence WHERE name = 'operations') - ?3)
               ORDER BY closed_at LIMIT ?2)
             """, history, keep)

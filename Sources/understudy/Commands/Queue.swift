@@ -12,7 +12,7 @@ struct Queue: AsyncParsableCommand {
             """,
         subcommands: [
             QueueList.self, QueueGroups.self, QueueShow.self, QueueEdit.self,
-            QueueRetry.self, QueueDiscard.self,
+            QueueRetry.self, QueueDiscard.self, QueueAssign.self,
         ], defaultSubcommand: QueueList.self)
 
     /// What keeps operations or groups from being sent, if one of them is queued.
@@ -284,6 +284,44 @@ struct QueueDiscard: AskingCommand {
     }
 
     func lines(_ result: OneOrAll) -> [String] { result.lines("given up") }
+}
+
+/// `understudy queue assign --identity USER`.
+struct QueueAssign: AskingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assign",
+        abstract: "Give what was written without a sign-in to a user.",
+        discussion: """
+            For changes that the backend refuses without a sign-in. The user of --identity must be the \
+            only one here since they were written. They are sent with that user's token. --undo takes \
+            back what was not sent yet. JSON: {matched, changed, refused, dryRun}; those refused stay, \
+            since the user's store would not take them.
+            """)
+    static let needsServer = true
+
+    @Flag(help: "Only say how many there are.")
+    var dryRun = false
+    @Flag(help: "Take back what was given last, as far as it was not sent.")
+    var undo = false
+    @OptionGroup var options: ClientOptions
+
+    func prepare() throws {
+        if options.identity == nil { throw StartProblem("Say to whom: --identity USER.", .usage) }
+    }
+
+    func ask(_ client: OperatorClient) async throws -> Answers.BulkResult {
+        try await client.forAll.post(
+            "/operations/assign", [],
+            .members(
+                ("identity", .text(options.identity)), ("dryRun", .bool(dryRun)),
+                ("undo", .bool(undo))))
+    }
+
+    func lines(_ result: Answers.BulkResult) -> [String] {
+        TerminalText.bulk(
+            result, undo ? "taken back" : "given to \(options.identity ?? "")",
+            left: "the other store has the item already, or does not know it")
+    }
 }
 
 extension OperatorClient {

@@ -182,6 +182,7 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.socket) var socket: String?
     @Option(Settings.tablesAccess) var tablesAccess: String?
     @Flag(Settings.rememberSignIn) var rememberSignIn: Bool?
+    @Option(Settings.adoptUnsigned) var adoptUnsigned: String?
     @Option(Settings.offlineGrace) var offlineGrace: String?
     @Option(Settings.diskBudget) var diskBudget: String?
     @Option(Settings.keepHistory) var keepHistory: String?

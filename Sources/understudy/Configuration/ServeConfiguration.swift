@@ -80,6 +80,7 @@ struct ServeConfiguration: Sendable {
             allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
             tablesAccess: try sources.valueOrDefault(Settings.tablesAccess))
         proxy.forwardedHeaders = try forwardedHeaders(sources)
+        proxy.adoptsUnsigned = try sources.valueOrDefault(Settings.adoptUnsigned)
         proxy.remembersSignIn = try sources.valueOrDefault(Settings.rememberSignIn)
         proxy.sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
             "\($0)/\(SealSecret.credentialName)"

@@ -185,6 +185,14 @@ extension Settings {
             "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
             standard: "no", example: "no"))
 
+    static let adoptUnsigned = Setting<Bool>(
+        name: "adopt-unsigned", allowed: "never or next-sign-in",
+        about: SettingText(
+            "Who gets what was written without a sign-in, where the backend refuses that: next-sign-in "
+                + "gives it to the only user since. For a proxy that one person uses.",
+            valueName: "choice", standard: "never", example: "never")
+    ) { ["never": false, "next-sign-in": true][$0] }
+
     static let offlineGrace = time(
         "offline-grace", hours: 0...Limits.offlineGraceDaysMax * 24,
         about: SettingText(
@@ -305,6 +313,7 @@ extension ServeSetting {
         ServeSetting(Settings.tablesAccess),
         ServeSetting(Settings.data),
         ServeSetting(Settings.rememberSignIn),
+        ServeSetting(Settings.adoptUnsigned),
         ServeSetting(Settings.offlineGrace),
         ServeSetting(Settings.diskBudget),
         ServeSetting(Settings.keepHistory),

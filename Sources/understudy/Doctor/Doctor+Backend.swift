@@ -106,8 +106,9 @@ extension Doctor {
         case .signedOut:
             return .warning(
                 check, "\(address): \(found.reason)",
-                "Sign in with the client; its changes are sent then. One of Mobile Services may "
-                    + "want its application key: --application-key-file.")
+                "Sign in with the client. What it wrote with its token is sent then; what was written "
+                    + "without one stays until it is given to its user: understudy queue assign. One of "
+                    + "Mobile Services may want its application key: --application-key-file.")
         case .portal:
             return .problem(
                 check, "\(address): \(found.reason)",

@@ -164,6 +164,8 @@ struct RunningState: Sendable, Hashable {
     var identity: String?
     /// What keeps queued operations from being sent; nil if there are none, or nothing does.
     var held: String?
+    /// What was written without a sign-in, which the backend refuses; nil without any.
+    var unsigned: String?
     /// The other users with operations that are not being sent.
     var users: [User] = []
     /// Why the last automatic backup failed; nil if it did not.
@@ -183,6 +185,7 @@ struct RunningState: Sendable, Hashable {
         var state = RunningState()
         state.identity = identity
         let status: Answers.Status? = try? await client.get("/status")
+        state.unsigned = status?.unsigned?.sentence
         state.wanted = (status?.wantedTables ?? []).compactMap { TableName($0) }
         let process: Answers.ProcessReport? = try? await client.forAll.get("/process")
         for setting in process?.settings ?? [] { state.settings[setting.name] = setting.values }

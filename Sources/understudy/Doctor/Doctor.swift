@@ -237,6 +237,9 @@ extension Doctor {
                     "sync", "Queued operations are held. \(held)",
                     "See them with: understudy queue\(identity)"))
         }
+        if let unsigned = running.unsigned {
+            findings.append(.warning("sync", unsigned, "See: understudy queue assign --help"))
+        }
         return findings + usersFindings(running) + backupFindings(running)
     }
 

@@ -25,6 +25,17 @@ extension Answers {
         /// Requests refused by the guard since the start.
         package let rejectedRequests: Int
         package let identities: [String]
+        /// Changes that wait because they were written without a sign-in; null without any.
+        package let unsigned: Unsigned?
+    }
+
+    /// Changes that were written without a sign-in, which the backend refuses with 401.
+    package struct Unsigned: Codable, Sendable, Hashable {
+        package let operations: Int
+        /// The only user since, to whom they can be given; null if there was none, or several.
+        package let identity: String?
+        /// One sentence for a person.
+        package let sentence: String
     }
 
     /// Where this Understudy is found; null in what a command reads while none runs.
