@@ -83,11 +83,10 @@ extension TenantRegistry {
         }
         guard adoptsUnsigned, let found = await unsigned(), let user = found.user else { return }
         // What the user's store did not take is not tried without end.
-        let isNew = adopted.withLock { last in
-            defer { last = found }
-            return last != found
-        }
-        if isNew { _ = try? await assign(to: user, isUndone: false, isDryRun: false) }
+        guard adopted.withLock({ $0 }) != found,
+            (try? await assign(to: user, isUndone: false, isDryRun: false)) != nil
+        else { return }
+        adopted.withLock { $0 = found }
     }
 }
 

@@ -110,6 +110,8 @@ import Testing
                 #expect(try await open(test) == 3)
                 await signIn(test, "ana")
                 await test.graph.tenants.handOver()
+                // The graph's own loop may have been first, and be at work.
+                while adopts, try await open(test) != 0 { try Task.checkCancellation() }
                 #expect(try await open(test) == (adopts ? 0 : 3))
                 #expect(try await open(test, try await user(test)) == (adopts ? 3 : 0))
             }

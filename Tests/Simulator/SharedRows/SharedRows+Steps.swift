@@ -210,7 +210,7 @@ extension SharedRows {
             fault("a read of \(name) is answered with \(text)", name)
         case .item(let item) where item.id.text != name:
             fault("a read of \(name) is answered with \(item.id)", name)
-        case .item, .page, .refused, .unreachable, .untranslatable: break
+        case .item, .page, .refused, .withoutRow, .unreachable, .untranslatable: break
         }
     }
 

@@ -1,4 +1,6 @@
 import Backend
+import HTTPMessage
+import HTTPTypes
 import TablesProtocol
 import TestSupport
 import Testing
@@ -188,7 +190,7 @@ import Testing
         let pair = try Pair()
         try await pair.world.insert("sent")
         try await pair.world.insert("new")
-        pair.world.transport.decide { request, number in
+        pair.world.transport.decide { request, _ in
             request.head.method == .post ? .vanished : nil
         }
         _ = await pair.world.engine.push()
