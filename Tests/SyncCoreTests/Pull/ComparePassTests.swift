@@ -27,7 +27,7 @@ import Testing
         }
         world.clock.advance(by: Self.hour)
         for _ in 0..<2 {
-            #expect(await world.engine.sync().state == .complete)
+            #expect(await world.engine.pull(world.todo).state == .complete)
             world.clock.advance(by: .seconds(120))
         }
         world.transport.forget()
@@ -259,12 +259,12 @@ import Testing
         let world = try await copied()
         try await commitLate(world, "late")
         switch fault {
-        case "whole rows": answer(world) { $0.replacing("$select=id,version", with: "x=1") }
+        case "whole rows": answer(world) { $0.replacing("$select=id", with: "x=1") }
         case "counts":
             _ = await sync(world)
             answer(world, { $0 }) { $0.replacing(#""count":6"#, with: #""count":9"#) }
         case "the same rows":
-            answer(world) { $0.replacing("id%20gt", with: "id%20ne%20null%20or%20id%20gt") }
+            answer(world) { $0.replacing("id%20gt", with: "id%20ge%20%27%27%20or%20id%20gt") }
         default: answer(world) { $0.contains("$select=id") ? "/tables/todoitem?$filter=x(" : $0 }
         }
         _ = await sync(world)
@@ -288,7 +288,7 @@ import Testing
         try await commitLate(world, "z")
         try await commitLate(world, "y")
         world.transport.decide { request, _ in
-            (request.head.path ?? "").contains("id%20gt%20'c'") ? .notSent : nil
+            (request.head.path ?? "").contains("id%20gt%20%27c%27") ? .notSent : nil
         }
         #expect(await sync(world).state == .offline)
         #expect(lists(world).count == 2)
@@ -302,7 +302,7 @@ import Testing
         #expect(lists(world).isEmpty)
         world.clock.advance(by: .seconds(61))
         #expect(await engine.sync().state == .complete)
-        #expect(lists(world).first?.contains("id%20gt%20'c'") == true, "\(lists(world))")
+        #expect(lists(world).first?.contains("id%20gt%20%27c%27") == true, "\(lists(world))")
         try await expectSame(world)
         #expect(try await world.row("a")?.deleted == true)
     }
@@ -331,11 +331,14 @@ import Testing
             options,
             settings: SyncSettings(triggers: [.manual], pageRows: 5, checkCopies: Self.hour))
         for number in 1...12 {
-            #expect(try await world.elsewhere("POST", nil, #"{"text":"\#(number)"}"#) == 201)
+            var request = Request.tables("POST", "/tables/todoitem", #"{"text":"\#(number)"}"#)
+            request.head.headerFields[try #require(HTTPField.Name("ZUMO-API-VERSION"))] = nil
+            let answer = try await InProcessTransport(world.backend).send(request)
+            #expect(answer.head.status == .created)
         }
         world.clock.advance(by: Self.hour)
         for _ in 0..<2 {
-            #expect(await world.engine.sync().state == .complete)
+            #expect(await world.engine.pull(world.todo).state == .complete)
             world.clock.advance(by: .seconds(120))
         }
         try await alter(world, "DELETE FROM items WHERE id IN ('2', '11')")
