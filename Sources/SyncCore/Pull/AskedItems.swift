@@ -83,6 +83,7 @@ struct AskedItems: Sendable {
     /// - Returns: false if it gave no such list, with the error unless fewer ids may be taken.
     private mutating func ask(_ ids: [ItemID]) async throws(StoreError) -> Bool {
         let (name, request, compares) = (name, pass.request, compares)
+        let generation = pass.remote.generation
         var open = ids
         while !open.isEmpty {
             let change = try await store.read { try $0.counters.changeCount() }
@@ -129,16 +130,11 @@ struct AskedItems: Sendable {
                 let isAnswered = page.elements.isEmpty ? Set(asked).subtracting(gone) : Set(given)
                 try transaction.doubts.release(isAnswered.map(\.text), of: table)
                 for id in gone {
-                    let before = try transaction.items.row(table, exactly: id)?.columns
-                    guard try transaction.doubts.leave(id, of: table, asOf: change) else {
-                        continue
-                    }
+                    guard
+                        try transaction.doubts.leave(id, of: table, asOf: change, for: generation)
+                    else { continue }
                     taken.counts.deleted += 1
                     taken.drift.gone += 1
-                    guard compares else { continue }
-                    try transaction.history.record(
-                        .pulled, actor: .engine, tableID: table.id, item: id, before: before,
-                        summary: "The backend no longer has it, so it was removed here.")
                 }
                 if taken.counts.applied + taken.counts.deleted > 0 {
                     transaction.events.emit(.item, table: table.name)
@@ -168,7 +164,7 @@ struct AskedItems: Sendable {
             guard await goesOn() else { return nil }
             end.report.requests += 1
             let answer = await pass.remote.row(id, in: name)
-            if case .missing = answer { missing.append(id) }
+            if answer.isAbsence { missing.append(id) }
             if answer.isFailure, !answer.mayBeOfQuery {
                 try await fail(answer)
                 return nil

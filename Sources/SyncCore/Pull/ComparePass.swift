@@ -6,7 +6,8 @@ import TablesProtocol
 /// 1. The numbers of live rows are compared. If they are the same, that is all until ids are due.
 /// 2. The changes are pulled, and the numbers are compared again.
 /// 3. If they differ, or ids are due, all ids and versions are listed, page by page behind the last id, and what is
-///    missing here or has another version is fetched. The position is kept: a restart goes on there.
+///    missing here or has another version is fetched. The position is kept: a later check goes on there, also after
+///    a restart.
 /// 4. What was not listed is asked for by its id, and removed if it is gone (``AskedItems``).
 ///
 /// Rows with local changes keep them, as in a pull. The pass makes way for any other work, and goes on later. Of a
@@ -84,18 +85,24 @@ struct ComparePass: Sendable {
     private mutating func outcome(
         _ table: TableRecord, _ check: inout CopyCheck, _ now: Instant, _ pullsFirst: Bool
     ) async throws(StoreError) -> Outcome {
-        var counted: Int?
-        if check.begun == nil {
-            let comparesIDs = check.comparesIDs(every: period, at: now)
-            if !pullsFirst, !comparesIDs,
-                try await surplus(table)?.rows ?? check.surplus == check.surplus
-            {
-                return .kept
-            }
+        var (counted, now) = (nil as Int?, now)
+        if check.begun == nil, !pullsFirst, !check.comparesIDs(every: period, at: now),
+            try await surplus(table)?.rows ?? check.surplus == check.surplus
+        {
+            return .kept
+        }
+        if check.begun == nil || pullsFirst {
             let requests = asked.end.report.requests
             asked.end = await pull()
             asked.end.report.requests += requests
+            // A pull that compares all rows ends a comparison.
+            (check, now) = try await pass.store.read {
+                (try $0.copyChecks.check(of: table), $0.now)
+            }
             guard asked.end.report.error == nil, asked.end.stop == nil else { return .kept }
+        }
+        if check.begun == nil {
+            let comparesIDs = check.comparesIDs(every: period, at: now)
             let found = try await surplus(table)
             let isSame = found?.rows ?? check.surplus == check.surplus
             guard asked.end.report.error == nil, comparesIDs || !isSame else { return .kept }

@@ -146,10 +146,13 @@ struct CopyChecks: InTransaction {
         return Int(rows ?? 0)
     }
 
-    /// The rows of a page of ids that are missing here, or have another version.
+    /// The rows of a page of ids that are missing here, or have another version. One that a push has replaced
+    /// (``ReplacedRows``) is no difference.
     func differing(_ page: RemotePage, in table: TableRecord) throws -> [ItemID] {
         try page.rows.filter { row in
             guard let known = try items.row(table, exactly: row.id) else { return true }
+            let replaced = known.replaced.recent(at: transaction.now)
+            if replaced.contains(version: row.version, updatedAt: nil) { return false }
             return known.pending == nil && known.deleted
                 || row.version != nil && row.version != known.serverVersion
         }.map(\.id)

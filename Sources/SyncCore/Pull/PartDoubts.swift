@@ -58,18 +58,31 @@ struct PartDoubts {
     }
 
     /// Removes an item that has left the part, or that the backend has no more, and leaves a tombstone. An item
-    /// stays in doubt that has a local change, was pushed after the backend was asked, or was inserted a moment ago.
-    /// One stays that a client's own pairs show, and of a part one that a query of the developer's returned.
+    /// stays in doubt that has a local change, was pushed after the backend was asked, or was inserted a moment ago
+    /// and fits the part. One stays that a client's own pairs show, and of a part one that a query of the
+    /// developer's returned.
+    /// - Parameter generation: the backend's.
     /// - Returns: whether it was removed.
-    func leave(_ id: ItemID, of table: TableRecord, asOf change: Int64) throws -> Bool {
+    func leave(
+        _ id: ItemID, of table: TableRecord, asOf change: Int64, for generation: Generation
+    ) throws -> Bool {
         guard let row = try transaction.items.row(table, exactly: id), row.pending == nil,
-            row.settledAt <= change, !row.replaced.hasInsert(transaction.now)
+            row.settledAt <= change,
+            try !row.replaced.hasInsert(transaction.now)
+                || hasOthers(among: [id.text], in: table, of: generation)
         else { return false }
         try release([id.text], of: table)
         if try transaction.tokens.isMember(id.text, in: table, ofPairs: table.part == nil) {
             return false
         }
-        return try transaction.items.remove(id, from: table, leavingTombstone: true)
+        guard try transaction.items.remove(id, from: table, leavingTombstone: true) else {
+            return false
+        }
+        // A row may also have left a part because of what was written here.
+        if table.part == nil, let gone = try transaction.items.row(table, exactly: id) {
+            try transaction.replacedWrites.record(gone, replacing: row)
+        }
+        return true
     }
 
     /// Whether any of these items does not fit the filter of the part, by the rules of this program.

@@ -37,7 +37,7 @@ import Testing
         #expect(first.at == Instant(milliseconds: 1_600_000_000_001))
         #expect(first.actor == .elsewhere(.namedClient("phone")))
         #expect(first.actor.kind == "client" && first.actor.clientName == "phone")
-        #expect(first.operationID == "op1" && first.title == nil)
+        #expect(first.operationID == "op1" && first.title == "1")
         #expect(first.after?.value["text"]?.string == "1")
         #expect(first.id < 0 && !first.undoable)
         #expect(

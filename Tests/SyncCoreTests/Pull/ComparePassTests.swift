@@ -74,7 +74,7 @@ import Testing
         world.transport.targets.count { $0.contains("$top=0") }
     }
     private func lists(_ world: World) -> [String] {
-        world.transport.targets.filter { $0.contains("$select=id") }
+        world.transport.targets.filter { $0.contains("$orderby=id") && $0.contains("$select=id") }
     }
 
     private static func json(_ status: HTTPResponse.Status, _ body: String) -> Response {
@@ -264,12 +264,13 @@ import Testing
             _ = await sync(world)
             answer(world, { $0 }) { $0.replacing(#""count":6"#, with: #""count":9"#) }
         case "the same rows":
-            answer(world) { $0.replacing("id%20gt", with: "id%20ge%20%27%27%20or%20id%20gt") }
+            answer(world) { $0.replacing("id%20gt", with: "id%20ge%20''%20or%20id%20gt") }
         default: answer(world) { $0.contains("$select=id") ? "/tables/todoitem?$filter=x(" : $0 }
         }
         _ = await sync(world)
         #expect(try await status(world).warning == nil)
-        _ = await sync(world)
+        // What was missing may have been fetched, so that the numbers are the same: ids are compared once a day.
+        _ = await sync(world, hours: 24)
         let warning = try await status(world).warning ?? ""
         #expect(warning.contains(fault) && warning.contains("--reconcile"), "\(warning)")
         _ = await sync(world, hours: 48)
@@ -288,7 +289,7 @@ import Testing
         try await commitLate(world, "z")
         try await commitLate(world, "y")
         world.transport.decide { request, _ in
-            (request.head.path ?? "").contains("id%20gt%20%27c%27") ? .notSent : nil
+            (request.head.path ?? "").contains("id%20gt%20'c'") ? .notSent : nil
         }
         #expect(await sync(world).state == .offline)
         #expect(lists(world).count == 2)
@@ -302,7 +303,7 @@ import Testing
         #expect(lists(world).isEmpty)
         world.clock.advance(by: .seconds(61))
         #expect(await engine.sync().state == .complete)
-        #expect(lists(world).first?.contains("id%20gt%20%27c%27") == true, "\(lists(world))")
+        #expect(lists(world).first?.contains("id%20gt%20'c'") == true, "\(lists(world))")
         try await expectSame(world)
         #expect(try await world.row("a")?.deleted == true)
     }
@@ -324,17 +325,13 @@ import Testing
     }
 
     @Test func `integer ids are compared as numbers`() async throws {
-        var options = BackendOptions(flavour: .mobileServices)
-        let name = try #require(TableName("todoitem"))
-        options.tables[name] = TableOptions(idKind: .integer)
+        var options = BackendOptions(flavour: .node)
+        options.tables[try #require(TableName("todoitem"))] = TableOptions(idKind: .integer)
         let world = try World(
             options,
             settings: SyncSettings(triggers: [.manual], pageRows: 5, checkCopies: Self.hour))
         for number in 1...12 {
-            var request = Request.tables("POST", "/tables/todoitem", #"{"text":"\#(number)"}"#)
-            request.head.headerFields[try #require(HTTPField.Name("ZUMO-API-VERSION"))] = nil
-            let answer = try await InProcessTransport(world.backend).send(request)
-            #expect(answer.head.status == .created)
+            #expect(try await world.elsewhere("POST", nil, #"{"text":"\#(number)"}"#) == 201)
         }
         world.clock.advance(by: Self.hour)
         for _ in 0..<2 {
