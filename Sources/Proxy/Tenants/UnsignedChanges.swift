@@ -1,3 +1,4 @@
+import HTTPTypes
 import SyncCore
 import Synchronization
 import TablesProtocol
@@ -92,9 +93,11 @@ extension TenantRegistry {
 
 extension Problem {
     fileprivate static func notTheOnlyUser(_ user: String) -> Problem {
-        .invalid(
-            "What was written without a sign-in cannot be given to \(user): nothing waits so, or \(user) is "
-                + "not the only user here since. To bring changes to another user: understudy export "
-                + "--only queue, then understudy import --identity USER.", pointer: "/identity")
+        Problem(
+            status: .conflict, code: "refused",
+            detail:
+                "What was written without a sign-in cannot be given to \(user): nothing waits so, or "
+                + "\(user) is not the only user here since. To bring changes to another user: "
+                + "understudy export --only queue, then understudy import --identity USER.")
     }
 }

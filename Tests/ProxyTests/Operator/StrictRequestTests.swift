@@ -35,7 +35,7 @@ struct StrictRequestTests {
     ]
 
     @Test func `every route is there`() {
-        #expect(Self.withBody.count == 21)
+        #expect(Self.withBody.count == 22)
         #expect(Self.all.count > 40)
     }
 

@@ -207,7 +207,7 @@ import Testing
             }
             let answer = try await world.engine.fetch(
                 try ItemID("other"), of: world.todo, generation: .mobileApps)
-            guard case .unreachable? = answer else {
+            guard case .withoutRow? = answer else {
                 Issue.record("\(body): \(String(describing: answer))")
                 continue
             }

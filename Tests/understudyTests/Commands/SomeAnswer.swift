@@ -27,14 +27,14 @@ private enum Usual {
         "ledger":{"accepted":0,"applied":0,"collapsed":0,"discarded":0,"queued":0,"waiting":0,"sending":0,
         "unknown":0,"conflict":0,"quarantined":0,"balances":true},"tables":[],"wantedTables":[],
         "lastSync":null,"nextSync":null,"currentRun":null,"warnings":[],"rejectedRequests":0,
-        "identities":["anonymous"]}
+        "identities":["anonymous"],"unsigned":null}
         """#,
         "TableStatus": #"""
         {"identity":"anonymous","name":"t","items":0,"pending":0,"isComplete":true,"part":null,
         "lastPull":null,"readPolicy":"local","writePolicy":"local","conflictPolicy":"ask",
         "unconditionalPolicy":"ask","isPublic":false,"parents":[],"preserveHistory":false,"pause":"nothing",
         "idKind":"string","paging":"full","warning":null,"pullError":null,"pullsFailSince":null,
-        "pushWait":null,"pullWait":null,"setAside":0,"indexes":[]}
+        "pushWait":null,"pullWait":null,"setAside":0,"drift":null,"indexes":[]}
         """#,
         "Settings": #"""
         {"triggers":["manual"],"intervalSeconds":60,"debounceMs":0,"parallelism":1,"maxAttempts":10,
