@@ -176,23 +176,22 @@ extension PushPass {
                 || subject.replaced.hasInsert(now)
     }
 
-    /// What an answer proves about the row of an operation. For an insert without a verdict a list without the row is
-    /// enough: sent again, it takes no second effect. For a refused one it is enough if a read by id is no help.
+    /// What an answer proves about the row of an operation. For an insert without a verdict an empty list is enough:
+    /// sent again, it takes no second effect. For a refused one it is enough if a read by id is no help.
     private func proof(
         _ answer: RemoteAnswer, of operation: TableOperation, _ subject: PushSubject
     ) async -> RemoteAnswer {
         guard !store.has(.ignoredFilterProves) else {
             return answer.leavingOut(rowsThatAreNot: subject)
         }
-        let isInsert = operation.kind == .insert
-        if isInsert, operation.maybeApplied, case .rows(let page) = answer, page.elements.isEmpty {
-            return answer
+        var isEnough = false
+        if operation.kind == .insert, case .rows(let page) = answer {
+            isEnough = page.elements.isEmpty
         }
+        if isEnough, operation.maybeApplied { return answer }
         let proof = await remote(for: operation)
             .proof(answer, of: operation.itemID, in: operation.table)
-        if isInsert, proof == .unusable(status: 200, .unconfirmed) {
-            return .rows(RemotePage(elements: [], hasNext: false))
-        }
+        if isEnough, proof == .unusable(status: 200, .unconfirmed) { return answer }
         return proof.leavingOut(rowsThatAreNot: subject)
     }
 

@@ -253,12 +253,12 @@ final class SharedRowsTransport: HTTPTransport {
         return listOf("")
     }
 
-    /// The answer to a read of a row that cannot be read by its id: half of a character, another row, or no row.
+    /// The answer to a read of a row that cannot be read by its id: a column twice, another row, or no row.
     private func unreadable(_ id: String, _ request: Request) -> Response? {
         guard plan.isUnreadable(id) else { return nil }
         let row =
             switch id.utf8.reduce(0, { $0 &+ Int($1) }) % 4 {
-            case 0: #"{"id":"\#(id)","a":"\ud83d"}"#
+            case 0: #"{"id":"\#(id)","a":"1","a":"2"}"#
             case 1: #"{"id":"another","a":"1"}"#
             case 2: #"{"a":"1"}"#
             default: #""no row""#

@@ -104,7 +104,7 @@ import Testing
         #expect(left?.items.map(\.id) == ["c"])
     }
 
-    @Test(arguments: [#""x":1,"x":2"#, #""\ud800":1"#])
+    @Test(arguments: [#""x":1,"x":2"#, #""x":\#(deep)"#])
     func `an item whose row becomes unusable is kept`(columns: String) async throws {
         let world = try World()
         try await world.fill(3)
