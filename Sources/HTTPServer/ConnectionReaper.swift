@@ -74,7 +74,7 @@ final class ConnectionReaper: Sendable {
     ///
     /// 1. Wait for a connection, bytes, a hang-up or a wake-up.
     /// 2. Accept each new connection. It is delivered, or waits for its request and a place.
-    /// 3. Deliver those that may have a place. If more wait, evict others (``OpenConnections/evict(for:_:)``).
+    /// 3. Deliver those that may have a place. If more wait, evict others (``OpenConnections/evict(for:whole:_:)``).
     /// 4. Without descriptors, switch the listeners off until the time-out.
     /// 5. End the endless stream of each client that hung up. End any other once no byte of it was
     ///    sent for ``Limits/halfClosedSeconds``.
@@ -90,7 +90,9 @@ final class ConnectionReaper: Sendable {
                 lastCheck = ConnectionRecord.now
                 open.cutOverdue(seconds: limits.requestSeconds)
                 waiting.cutOverdue(seconds: limits.requestSeconds)
-                if waiting.pressing > 0 { open.evict(for: waiting.pressing, limits) }
+                if waiting.pressing > 0 {
+                    open.evict(for: waiting.pressing, whole: waiting.wholeCount, limits)
+                }
             }
             endIdle(&halfClosed)
             let isShortNow = !isListening || waiting.pressing > 0

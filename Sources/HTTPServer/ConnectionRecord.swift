@@ -189,8 +189,10 @@ final class OpenConnections: Sendable {
     ///    idle connections, and of each kind those first that have waited longest.
     /// 3. If there is none either: those whose client has taken fewer than ``Limits/evictionBytes`` of its
     ///    answer in that time.
-    /// - Parameter count: how many are closed at most by the second rule.
-    func evict(for count: Int, _ limits: Limits) {
+    /// - Parameters:
+    ///   - count: how many are closed at most by the second rule.
+    ///   - whole: how many of them may be idle while other requests arrive. Such a one leaves its place soon.
+    func evict(for count: Int, whole: Int, _ limits: Limits) {
         let latest = ConnectionRecord.now - limits.evictionSeconds * 1000
         records.withLock { records in
             let waiting = records.values.compactMap { record in
@@ -203,8 +205,10 @@ final class OpenConnections: Sendable {
             if !gone.isEmpty { return }
             let slow = waiting.filter { $0.since <= latest }
                 .sorted { ($0.isIdle, $0.since) < ($1.isIdle, $1.since) }
-            for connection in slow.prefix(count) { connection.record.cut() }
-            if !slow.isEmpty { return }
+            let idle = waiting.contains { $0.isIdle == 0 } ? whole : count
+            let most = max(idle, min(count, slow.count { $0.isIdle == 0 }))
+            for connection in slow.prefix(most) { connection.record.cut() }
+            if most > 0, !slow.isEmpty { return }
             for record in records.values where record.waitingSince == nil {
                 let since = record.unreadSince(
                     minimumBytes: UInt64(limits.evictionBytes),

@@ -13,7 +13,7 @@ import Testing
         defer { server.end() }
         let client = try CurlTransport()
         let error = await failure(of: client, server.request())
-        #expect(error?.verdict == "tls notSent", "\(error?.message ?? "")")
+        #expect(error?.verdict == "untrusted notSent", "\(error?.message ?? "")")
         await client.stop()
     }
 
@@ -31,7 +31,7 @@ import Testing
         let server = try TLSServer(name: "DNS:elsewhere.example")
         defer { server.end() }
         let client = try CurlTransport(.init(certificateAuthorityFile: server.certificate))
-        #expect(await failure(of: client, server.request())?.verdict == "tls notSent")
+        #expect(await failure(of: client, server.request())?.verdict == "untrusted notSent")
         await client.stop()
     }
 
