@@ -107,6 +107,7 @@ def test_config_init_writes_a_file_with_only_comments(person):
         "sync", "parallelism", "page-size", "policy", "allow-host", "allow-origin", "tables-access",
         "forward-header", "log-level", "log-format", "keep-history", "keep-attempts", "keep-tombstones",
         "history-budget", "attempts-budget", "notify", "notify-command", "notify-events", "notify-values",
+        "check-copies", "trust-table",
     }
 
 

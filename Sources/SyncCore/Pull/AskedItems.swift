@@ -130,11 +130,18 @@ struct AskedItems: Sendable {
                 let isAnswered = page.elements.isEmpty ? Set(asked).subtracting(gone) : Set(given)
                 try transaction.doubts.release(isAnswered.map(\.text), of: table)
                 for id in gone {
+                    let before = try transaction.items.row(table, exactly: id)?.columns
                     guard
                         try transaction.doubts.leave(id, of: table, asOf: change, for: generation)
                     else { continue }
                     taken.counts.deleted += 1
                     taken.drift.gone += 1
+                    guard compares else { continue }
+                    try transaction.history.record(
+                        .pulled, actor: .engine, tableID: table.id, item: id, before: before,
+                        summary: "The backend no longer "
+                            + (table.part == nil ? "has it" : "gives it in the table's part")
+                            + ", so it was removed here.")
                 }
                 if taken.counts.applied + taken.counts.deleted > 0 {
                     transaction.events.emit(.item, table: table.name)

@@ -66,7 +66,7 @@ struct ComparePass: Sendable {
                     check.end(sentence, isSure: isSure, at: transaction.now)
                 }
                 if drift.rows > 0 {
-                    let found = drift.sentences(at: transaction.now)
+                    let found = drift.sentences(ofPart: table.part != nil, at: transaction.now)
                     (check.found, check.mended) = (found, check.mended + drift.rows)
                     try transaction.history.record(
                         .pulled, actor: .engine, tableID: table.id, summary: found)

@@ -55,10 +55,10 @@ struct CopyDrift: Sendable, Hashable {
     }
 
     /// What was found and done: a sentence for each kind.
-    func sentences(at time: Instant) -> String {
+    func sentences(ofPart: Bool, at time: Instant) -> String {
         [
             (missing, "missing here, fetched"), (changed, "older here, fetched"),
-            (gone, "no longer at the backend, removed"),
+            (gone, "no longer \(ofPart ? "in the part" : "at the backend"), removed"),
         ].filter { $0.0 > 0 }.map { count, words in
             "\(count == 1 ? "1 row was" : "\(count) rows were") \(words) at \(time.text)."
         }.joined(separator: " ")

@@ -75,14 +75,7 @@ struct PartDoubts {
         if try transaction.tokens.isMember(id.text, in: table, ofPairs: table.part == nil) {
             return false
         }
-        guard try transaction.items.remove(id, from: table, leavingTombstone: true) else {
-            return false
-        }
-        // A row may also have left a part because of what was written here.
-        if table.part == nil, let gone = try transaction.items.row(table, exactly: id) {
-            try transaction.replacedWrites.record(gone, replacing: row)
-        }
-        return true
+        return try transaction.items.remove(id, from: table, leavingTombstone: true)
     }
 
     /// Whether any of these items does not fit the filter of the part, by the rules of this program.

@@ -49,7 +49,10 @@ extension Doctor {
             parts: Dictionary(parts, uniquingKeysWith: { $1 }),
             trusted: Set(list(Settings.trustTable)))
         await transport.stop()
-        if let answers, found.state != .online { return answers }
+        // While no table was seen, that it answers says only that it can be reached.
+        if let answers, found.state != .online, found.state != .notTables || !seen.isEmpty {
+            return answers
+        }
         var findings = [reach(found, address, seen)]
         if let others = otherTables(found, seen: seen) { findings.append(others) }
         if let skew = clock(found) { findings.append(skew) }
