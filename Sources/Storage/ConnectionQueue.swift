@@ -83,19 +83,16 @@ extension ConnectionQueue {
     ) throws -> ConnectionQueue {
         // Only the owner reads it; SQLite gives its side files the same mode.
         try DatabaseFiles.make(path)
-        var configuration = configuration(functions)
-        configuration.journalMode = .wal
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue(path: path, configuration: configuration(functions))
         try queue.writeWithoutTransaction { db in
-            // GRDB has set it to NORMAL with the journal mode.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // GRDB's own way to set the journal mode makes a table, for which a full disk has no room.
+            let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA cache_size = -\(StorageLimits.writerCacheKiB)")
             try db.execute(sql: "PRAGMA journal_size_limit = \(StorageLimits.logBytes)")
             // A savepoint keeps the pages that it changes to take them back. In a file that would fail, and
             // the write with it, where the process has no descriptor left.
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             log?.follow(db)
-            let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
             let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
             guard journal == "wal", synchronous == 2 else {
                 throw StorageError.noFullSynchronisation(path: path)
