@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// What pushes of this store have lately replaced of an item at the backend.
+/// What pushes of this store have lately replaced of an item at the backend, or found replaced there.
 ///
 /// A backend may answer reads from a copy that lags behind. A row that is as it was before such a push is older
 /// than what is here. It is remembered for ``SyncLimits/replicaLagSeconds`` only: a backend that is restored from
@@ -11,6 +11,11 @@ struct ReplacedRows: Sendable, Hashable {
         var version: String?
         var updatedAt: String?
         var at: Instant
+
+        /// Whether the push was in the last seconds before a time. After a clock went back it was in none.
+        func isWithin(_ seconds: Int64, of now: Instant) -> Bool {
+            (0..<seconds * 1000).contains(now.milliseconds - at.milliseconds)
+        }
     }
     private var rows: [Row] = []
 
@@ -43,15 +48,16 @@ struct ReplacedRows: Sendable, Hashable {
     /// Those that still count.
     func recent(at now: Instant) -> ReplacedRows {
         var recent = self
-        let first = now.advanced(by: .seconds(-SyncLimits.replicaLagSeconds))
-        recent.rows.removeAll { $0.at < first }
+        recent.rows.removeAll { !$0.isWithin(SyncLimits.replicaLagSeconds, of: now) }
         return recent
     }
 
     /// Whether a push inserted the item a moment ago, so that a backend without it is doubted.
     func hasInsert(_ now: Instant) -> Bool {
-        let first = now.advanced(by: .seconds(-SyncLimits.doubtedAbsenceSeconds))
-        return rows.contains { $0.version == nil && $0.updatedAt == nil && $0.at > first }
+        rows.contains {
+            $0.version == nil && $0.updatedAt == nil
+                && $0.isWithin(SyncLimits.doubtedAbsenceSeconds, of: now)
+        }
     }
 
     /// Whether a row of the backend is one of them. Backends that make versions of a row's columns give one again,

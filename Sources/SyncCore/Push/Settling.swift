@@ -236,6 +236,9 @@ struct Settling: InTransaction {
     ) throws {
         let server = try tables.side(remote, in: table)
         try wait(&operation, .conflict, reason, nil, maybeApplied: false)
+        if operation.kind != .insert {
+            row.noteReplaced(by: operation, with: server, at: transaction.now)
+        }
         row.shadow = server.columns
         row.takeServerProperties(server)
         row.settledAt = try counters.nextChange()

@@ -239,7 +239,8 @@ struct Collapsing: InTransaction {
     ///
     /// 1. After an undelete the item is the backend's row again.
     /// 2. After an insert it is the row that the backend has there by now, if any.
-    /// 3. Behind another operation it is what that one leaves.
+    /// 3. Behind another operation it is what that one leaves. A delete that removes the backend's row keeps the
+    ///    insert's columns, as those of an update that was merged into it: an undelete sends them.
     /// 4. Otherwise the item stays as it was inserted, but deleted, and is new to the backend. Undeleting
     ///    it inserts it again, even if the backend has an older tombstone with its id.
     private func cancel(_ edit: ItemEdit) throws -> WriteOutcome {
@@ -254,7 +255,13 @@ struct Collapsing: InTransaction {
                 row.forgetBackend()
             }
         }
-        row.columns = edit.chain.dropLast().result ?? row.columns
+        let rest = edit.chain.dropLast()
+        if last.kind == .insert, var delete = rest.last, delete.baseRow != nil {
+            delete.setChange(to: row.columns)
+            try queue.save(&delete)
+        } else {
+            row.columns = rest.result ?? row.columns
+        }
         return try finish(edit, &row, last)
     }
 
@@ -317,6 +324,8 @@ struct Folding: InTransaction {
                 if operation.kind == .undelete {
                     row.takeShadow()
                     row.unsent = UnsentChange(mergedInto: next)
+                } else if row.shadow == nil || row.serverDeleted {
+                    row.forgetBackend()
                 }
                 row.pending = nil
                 row.shadow = nil

@@ -112,7 +112,8 @@ extension Remote {
     /// 1. The row itself is proof, in whichever spelling of its id the backend gives it.
     /// 2. A list without the row is none: something between us and the backend may have answered, and a list of
     ///    other rows ignored the filter, or the backend holds two spellings of the id equal. The row is then
-    ///    requested by its id (``RemoteAnswer/isAbsence``).
+    ///    requested by its id (``RemoteAnswer/isAbsence``). Node servers deny a deleted row there, so one that the
+    ///    list has in another spelling is the row.
     /// 3. If that request fails, its answer is returned. Any other answer to it confirms nothing.
     /// 4. An answer that is no list is no proof and is returned unchanged.
     func proof(
@@ -127,7 +128,10 @@ extension Remote {
         case .row(let row) where row.id.isLike(id):
             return .rows(RemotePage(elements: [.row(row)], hasNext: false))
         case .missing where single.isAbsence:
-            return .rows(RemotePage(elements: [], hasNext: false))
+            let deleted = page.elements.filter {
+                $0.row.map { $0.isDeleted && $0.id.isLike(id) } ?? false
+            }
+            return .rows(RemotePage(elements: Array(deleted.prefix(1)), hasNext: false))
         case .failed, .unavailable, .unreachable: return single
         case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .unusable:
             return .unusable(status: 200, .unconfirmed)

@@ -281,6 +281,17 @@ import Testing
         }
         #expect(sent == nil)
     }
+
+    @Test func `a copy that lags does not take back the row that a change is in conflict with`()
+        async throws
+    {
+        try await fixture.conflict()
+        let old = try fixture.remote("a", #"{"x":1,"y":1,"z":1}"#, version: "v1")
+        #expect(try await fixture.pull(old) == [.lagging])
+        let row = try #require(try await fixture.row("a"))
+        #expect(row.shadow?.text == #"{"x":1,"y":3,"z":3}"# && row.serverVersion == "v2")
+        #expect(row.columns.text == #"{"x":2,"y":1,"z":2}"#)
+    }
 }
 
 extension StoreFixture {

@@ -118,6 +118,28 @@ import Testing
         #expect(try await world.remote("abc") == theirs)
     }
 
+    @Test func `a deleted row is found in a list, though a read by the id denies it`()
+        async throws
+    {
+        try await world.insert("ABC", Self.columns)
+        let row =
+            #"{"id":"abc","deleted":true,"version":"v","updatedAt":"2023-01-01T00:00:00.000Z"}"#
+        world.transport.decide { request, _ in
+            if request.head.method == .post {
+                return .instead(Self.answer(Array(#"{"error":"It exists."}"#.utf8), 409))
+            }
+            guard let path = request.head.path, path.contains("ABC") else { return nil }
+            return .instead(
+                path.contains("filter")
+                    ? Self.answer(Array("[\(row)]".utf8))
+                    : Self.answer(Array(#"{"error":"The item does not exist."}"#.utf8), 404))
+        }
+        _ = await world.engine.push()
+        let refused = try #require(try await world.open().first)
+        #expect(refused.state == .quarantined && refused.attempts == 1)
+        #expect(refused.reason?.contains("its item abc. ") == true, "\(refused.reason ?? "")")
+    }
+
     @Test(arguments: ["PATCH", "DELETE", "pull"])
     func `a backend that echoes the first spelling is found out later`(_ way: String) async throws {
         try await world.insert("ABC", Self.columns)

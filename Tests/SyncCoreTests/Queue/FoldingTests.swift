@@ -11,7 +11,10 @@ import Testing
         _ follow: (StoreFixture) async throws -> Void
     ) async throws -> (StoreFixture, TableOperation) {
         let fixture = try StoreFixture()
-        try await fixture.pull(fixture.remote("x", #"{"a":"a0","b":"b0","c":"c0"}"#, version: "v1"))
+        // The table deletes softly, so an update is sent before the delete that follows it.
+        let deleted = try fixture.remote("y", "{}", version: "v0", deleted: true)
+        try await fixture.pull(
+            deleted, fixture.remote("x", #"{"a":"a0","b":"b0","c":"c0"}"#, version: "v1"))
         try await fixture.update("x", #"{"a":"a1"}"#)
         let sent = try #require(try await fixture.send())
         try await follow(fixture)
@@ -99,19 +102,49 @@ import Testing
         #expect(chain.last?.baseRow?["b"]?.string == "b0")
     }
 
-    @Test func `an insert that is cancelled behind a delete leaves what the delete leaves`()
+    @Test(arguments: [
+        SettledOutcome?.none, .applied(row: nil, RowOrigin()),
+        .waiting(reason: "Later.", until: nil, maybeApplied: false),
+    ])
+    func `an insert that is cancelled behind a delete comes back with an undelete`(
+        _ outcome: SettledOutcome?
+    ) async throws {
+        let fixture = try StoreFixture()
+        try await fixture.pull(fixture.remote("x", #"{"a":"a0","b":"b0"}"#, version: "v1"))
+        try await fixture.delete("x")
+        let sent = try #require(try await fixture.send())
+        try await fixture.insert("x", #"{"a":"new"}"#)
+        try await fixture.delete("x")
+        #expect(try await fixture.chain("x").map(\.kind) == [.delete])
+        if let outcome { try await fixture.settle(sent.seq, outcome) }
+        _ = await fixture.write(.undelete(try ItemID("x")))
+        let chain = try await fixture.chain("x")
+        if case .waiting = outcome {
+            #expect(chain.map(\.kind) == [.update])
+        } else {
+            #expect(chain.suffix(2).map(\.kind) == [.undelete, .update])
+        }
+        #expect(chain.last?.changes.text == #"{"a":"new","b":null}"#)
+        #expect(
+            try await fixture.row("x")?.visible?.holds(Columns(stored: #"{"a":"new"}"#)) == true)
+        #expect(try await fixture.store.ledger().balances)
+    }
+
+    @Test func `an insert beside a deleted row that is cancelled is inserted by an undelete`()
         async throws
     {
         let fixture = try StoreFixture()
-        try await fixture.pull(fixture.remote("x", #"{"a":"a0"}"#, version: "v1"))
-        try await fixture.delete("x")
-        let sent = try #require(try await fixture.send())
-        try await fixture.settle(sent.seq, .unknown(reason: "Lost.", until: nil))
         try await fixture.insert("x", #"{"a":"new"}"#)
+        let sent = try #require(try await fixture.send())
+        try await fixture.pull(
+            fixture.remote("x", #"{"a":"a0"}"#, version: "v1", deleted: true))
         try await fixture.delete("x")
-        #expect(try await fixture.row("x")?.columns.text == #"{"a":"a0"}"#)
         try await fixture.settle(
             sent.seq, .waiting(reason: "Later.", until: nil, maybeApplied: false))
-        #expect(try await fixture.chain("x").map(\.kind) == [.delete])
+        #expect(try await fixture.chain("x").isEmpty)
+        _ = await fixture.write(.undelete(try ItemID("x")))
+        let chain = try await fixture.chain("x")
+        #expect(chain.map(\.kind) == [.insert])
+        #expect(chain.first?.payload?.text == #"{"a":"new"}"#)
     }
 }
