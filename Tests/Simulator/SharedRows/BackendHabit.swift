@@ -59,24 +59,19 @@ extension BackendHabit {
         .parameter, .unsortedLists, .shortPages, .movingRows, .lateCommits,
     ]
 
-    /// The habits that the product does not stand yet. No seed draws them; `SHARED_HABITS` names them.
-    static let faulty: Set<BackendHabit> = [
-        .refusals, .crowdedRows, .emptyLists, .unreadableRows, .quota, .equalIDs, .lowerCaseIDs,
-        .laggingReplica, .insertOnly,
-    ]
+    /// The habit that the product does not stand in the first generation. No seed draws it; `SHARED_HABITS`
+    /// names it.
+    private static let faulty = BackendHabit.insertOnly
 
     /// The habits of a seed: of the simple ones none in a third of all seeds, else each with the same
-    /// probability; of the others none in each fourth seed.
+    /// probability; of the others one, or none in each fourth seed.
     /// - Parameter other: draws the others; nil for none of them. A source of its own, so that with and without
     ///   them a seed has the same simple ones.
     static func drawn(_ random: SeededRandom, _ other: SeededRandom?) -> Set<BackendHabit> {
         var habits: Set<BackendHabit> = []
         if random.happens(0.67) { habits = Set(simple.filter { _ in random.happens(0.25) }) }
         if let other, other.happens(0.75) {
-            let drawn = allCases.filter { habit in
-                !simple.contains(habit) && other.happens(habit == .insertOnly ? 0.03 : 0.25)
-            }
-            habits.formUnion(Set(drawn).subtracting(faulty))
+            habits.insert(other.pick(allCases.filter { !simple.contains($0) && $0 != faulty }))
         }
         return consistent(habits)
     }
@@ -98,7 +93,7 @@ extension BackendHabit {
             ])
         }
         // Only its version tells an old row from a new one.
-        if habits.contains(.noVersions) { habits.remove(.laggingReplica) }
+        if habits.contains(.noVersions) { habits.subtract([.laggingReplica, .silentChanges]) }
         if habits.contains(.equalIDs) { habits.remove(.lowerCaseIDs) }
         // A reference has the spelling of its writer, and a list without a row names the row.
         if !habits.isDisjoint(with: [.equalIDs, .lowerCaseIDs]) {

@@ -122,7 +122,7 @@ extension SharedRows {
         }
         for proxy in proxies {
             if !plan.habits.contains(.silentChanges) { try await checkPulled(proxy) }
-            if SharedRowsPlan.checksCopies {
+            if plan.checksCopies {
                 // A check by counts, and one by ids and versions.
                 for _ in 0..<2 {
                     clock.advance(by: .seconds(86_400))

@@ -405,7 +405,8 @@ final class SharedRowsProxy: Sendable {
             store: store, transport: transport,
             backend: BackendConfiguration(address: Simulation.address),
             settings: SyncSettings(
-                triggers: [.manual], parallelism: 1, tables: tables, pageRows: plan.pageRows),
+                triggers: [.manual], parallelism: 1, tables: tables, pageRows: plan.pageRows,
+                checkCopies: plan.checksCopies ? .seconds(3_600) : nil),
             clock: clock, random: ids, log: log)
     }
 
