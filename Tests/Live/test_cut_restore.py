@@ -58,12 +58,14 @@ def test_a_restore_is_finished_or_undone_wherever_it_is_killed(made, tmp_path):
     for step, names in killed_restores(proxy.folder, folder, backup, FaultyDisk(tmp_path, folder)):
         isWhole = "stores.restored" in names
         isDone = not isWhole and any(name.startswith("stores.before-") for name in names)
-        seen.add((isWhole, "stores" in names))
         assert isWhole or "stores" in names, step
-        doctor = run(folder, "doctor")
-        assert ("was cut" in doctor.stdout) == isWhole, doctor.stdout
-        copied = run(folder, "backup", tmp_path / f"copy{step}")
-        assert (copied.returncode != 0) == isWhole and ("was cut" in copied.stderr) == isWhole, copied.stderr
+        # Of steps that leave the same names, one asks what only reads.
+        if (isWhole, "stores" in names) not in seen:
+            doctor = run(folder, "doctor")
+            assert ("was cut" in doctor.stdout) == isWhole, doctor.stdout
+            copied = run(folder, "backup", tmp_path / f"copy{step}")
+            assert (copied.returncode != 0) == isWhole and ("was cut" in copied.stderr) == isWhole, copied.stderr
+        seen.add((isWhole, "stores" in names))
         ids, said = waiting(folder)
         assert ids == (["a"] if isWhole or isDone else ["a", "b", "c"]), step
         if isWhole:
@@ -72,8 +74,8 @@ def test_a_restore_is_finished_or_undone_wherever_it_is_killed(made, tmp_path):
             assert "nothing is restored" in said
         left = {path.name for path in folder.iterdir()}
         assert not left & {"stores.incoming", "stores.restored"}
-        again, said = waiting(folder)
-        assert again == ids and "restore" not in said
+    again, said = waiting(folder)
+    assert again == ids and "restore" not in said
     assert seen == {(False, True), (True, True), (True, False)}
 
 

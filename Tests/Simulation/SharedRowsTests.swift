@@ -37,7 +37,7 @@ import Testing
             .mergeSendsTwice: 15, .shortPageShrinksPages: 15, .mineRevertsTheirs: 19,
             .aliasOutlivesItem: 20, .successorOverwrites: 22, .signInForgetsRequest: 23,
             .replaceErases: 36, .refusedIsNotTriedAgain: 325, .undeleteInserts: 38,
-            .undoOverwrites: 42, .ownVersionEnds: 45, .repeatedIDIsSentAgain: 52,
+            .undoOverwrites: 42, .ownVersionEnds: 45, .repeatedIDIsSentAgain: 484,
             .undeleteForgetsUpdate: 64, .undeleteIsUnconditional: 83, .deleteForgetsInsert: 123,
             .updateMovesBeforeInsert: 152,
         ]
