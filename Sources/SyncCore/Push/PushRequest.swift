@@ -166,8 +166,12 @@ extension PushPass {
         let (row, now) = try await store.read {
             (try $0.items.row(record, exactly: operation.itemID), $0.now)
         }
-        let recent = now.advanced(by: .seconds(-SyncLimits.doubtedAbsenceSeconds))
-        let isYoung = operation.firstAttemptAt.map { $0 > recent } ?? true
+        // After a clock went back, an attempt of a later time is not young.
+        let isYoung =
+            operation.firstAttemptAt.map {
+                (0..<SyncLimits.doubtedAbsenceSeconds * 1000)
+                    .contains(now.milliseconds - $0.milliseconds)
+            } ?? true
         subject.replaced = row?.replaced.recent(at: now) ?? ReplacedRows()
         subject.mustExist =
             operation.kind == .insert

@@ -195,7 +195,7 @@ public enum SyncLimits {
     static let restoredSeconds: Int64 = 7_200
     /// How long a row that a push has replaced counts as older than what is here, in seconds: longer than a copy
     /// of a database lags behind in a normal operation.
-    static let replicaLagSeconds: Int64 = 600
+    static let replicaLagSeconds: Int64 = 120
     /// How long it is doubted that the backend has no row which it must have, in seconds from the first attempt,
     /// or from the insert.
     static let doubtedAbsenceSeconds: Int64 = 60
