@@ -47,14 +47,18 @@ public struct Connection: Sendable, Hashable {
     /// The number of the server thread that runs the handler, from 0. Two handlers never run on the same
     /// worker at once, so a resource of a worker, such as a reader, needs no lock.
     public var worker: Int
+    /// The number of the connection at its server; 0 where it has none.
+    public var number: UInt64
 
     public init(
-        localAddress: String, localPort: UInt16, peerAddress: String = "", worker: Int
+        localAddress: String, localPort: UInt16, peerAddress: String = "", worker: Int,
+        number: UInt64 = 0
     ) {
         self.localAddress = localAddress
         self.localPort = localPort
         self.peerAddress = peerAddress
         self.worker = worker
+        self.number = number
     }
 
     /// ``localAddress`` of a connection on a Unix socket. The permissions of its file decide which users may

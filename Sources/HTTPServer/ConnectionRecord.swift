@@ -10,6 +10,8 @@ final class ConnectionRecord: Sendable {
     private let localAddress: String
     private let localPort: UInt16
     private let peerAddress: String
+    private let number = ConnectionRecord.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let lastNumber = Atomic<UInt64>(0)
     /// The millisecond of the monotonic clock since which the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionRecord.now)
 
@@ -42,7 +44,7 @@ final class ConnectionRecord: Sendable {
     func connection(worker: Int) -> Connection {
         Connection(
             localAddress: localAddress, localPort: localPort, peerAddress: peerAddress,
-            worker: worker)
+            worker: worker, number: number)
     }
 
     /// Records that the line of a request was read.

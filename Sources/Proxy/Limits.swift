@@ -17,8 +17,8 @@ package enum Limits {
     // requests. Requests that wait for a permit are not in the sum: `permitWaitSeconds` bounds them. Streams of
     // events do not count there (`allEventStreams`).
 
-    /// Connections to the backend for each engine's syncing.
-    package static let syncConnections = 8
+    /// Connections to the backend for syncing, and for writes whose clients wait.
+    package static let syncConnections = 48
     /// Connections to the backend for requests that are passed through.
     package static let passedConnections = 16
     /// Passed through requests at once that are paused, because their client reads or sends more slowly than
@@ -163,8 +163,6 @@ package enum Limits {
     static let dueRetrySeconds: Int64 = 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
     static let backendWaitSeconds = 5
-    /// Pushes that a write waits for under `write-through`: one that is running may have begun before it.
-    static let writeThroughPushes = 3
     /// Tables of which is remembered whether they need a sign-in.
     static let signInNotes = 1000
     /// Seconds back of the samples without `sinceSeconds`.

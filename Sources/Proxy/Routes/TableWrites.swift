@@ -40,7 +40,9 @@ extension TablesRoutes {
         _ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply
     ) {
         guard reply.tryBeginChange() else { return }
-        context.tenant.store.submit(write) { outcome in
+        var write = write
+        write.isAwaited = waits
+        context.tenant.store.submit(write) { [write] outcome in
             if case .unknownWhilePartial = outcome, let id = context.target,
                 context.tenant.backendStatus.mayAsk
             {
@@ -75,9 +77,10 @@ extension TablesRoutes {
             case .page?, .item?, .other?, .untranslatable?: reply(offlineAnswer(context, nil))
             case nil:
                 guard reply.tryBeginChange() else { return }
-                let waits = writesThrough(context.moved(to: blockingExecutor.worker))
+                var write = write
+                write.isAwaited = writesThrough(context.moved(to: blockingExecutor.worker))
                 let outcome = await context.tenant.store.submit(write)
-                guard waits, let item = outcome.item else {
+                guard write.isAwaited, let item = outcome.item else {
                     return finish(outcome, context, reply)
                 }
                 reply.endChange(answerOnStop: finished(outcome, context))
@@ -138,20 +141,25 @@ extension TablesRoutes {
         let backendStatus = context.tenant.backendStatus
         if table?.pause.stopsPushes == true { return false }
         if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
-        guard table?.idKind == .integer, case .insert = context.call.verb else { return false }
-        return backendStatus.sendsWrites
+        return needsAssignedID(context) && backendStatus.sendsWrites
+    }
+
+    /// Whether it inserts an item whose id only the backend gives.
+    private func needsAssignedID(_ context: RequestContext) -> Bool {
+        guard case .insert = context.call.verb else { return false }
+        return context.table.settings?.idKind == .integer
     }
 
     /// Answers a write that is on disk with the backend's verdict.
     ///
-    /// 1. The queue is pushed, up to ``Limits/writeThroughPushes`` times: a running push may have begun
-    ///    before the write.
+    /// 1. The engine sends it at once where nothing is ahead of it (``SyncEngine/send(_:answer:)``).
     /// 2. If the operation that contains the write was discarded meanwhile, as by the table's policy, the
     ///    answer is that of a conflict.
     /// 3. If the item has no open operation, the backend has the write. The answer shows the item's row.
-    /// 4. If the operation is a conflict or refused, and consists of this write alone, it is withdrawn
-    ///    (``Store/withdraw(_:)``). The answer is the backend's. If the write changed nothing because the
-    ///    operation of an earlier write has its change, the answer is the same and the operation stays.
+    /// 4. If the backend refuses the operation, asks for a sign-in, has another row, or has failed without
+    ///    an effect, and the operation consists of this write alone, it is withdrawn
+    ///    (``Store/withdraw(_:isWaiting:)``). The answer is the backend's. If the write changed nothing because
+    ///    the operation of an earlier write has its change, the answer is the same and the operation stays.
     /// 5. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
     ///    that of a local write, with the item's state.
     func writeThrough(
@@ -159,24 +167,26 @@ extension TablesRoutes {
     ) {
         // The first of the two paths answers. A write that was acknowledged must not be withdrawn.
         let once = OnceFlag()
+        let engine = context.tenant.engine
+        let write = AwaitedWrite(
+            table: context.call.table, itemID: item.id, operation: outcome.operation?.id,
+            client: context.client, waitsInLine: needsAssignedID(context))
+        let late: @Sendable () -> Void = {
+            guard once.claim() else { return }
+            engine.acknowledged(write)
+            reply(finished(outcome, context))
+        }
         work.start {
-            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
-                if once.claim() { reply(finished(outcome, context)) }
-            } work: {
-                for _ in 0..<Limits.writeThroughPushes {
-                    let run = await context.tenant.engine.push(isExplicit: false)
-                    let standing = try? await context.tenant.store.standing(
-                        context.call.table, item.id, own: outcome.operation?.id)
-                    guard let standing else { break }
-                    if let response = verdict(standing, outcome, context) {
-                        if once.claim() {
-                            await withdraw(standing, response, outcome, context, reply)
-                        }
-                        break
+            await TimeOut.run(seconds: Limits.backendWaitSeconds, late: late) {
+                let isAnswered = await engine.send(write) { verdict in
+                    guard let response = answer(to: verdict, outcome, context) else {
+                        return false
                     }
-                    guard standing.operation?.state == .queued, run.state != .offline else { break }
+                    guard once.claim() else { return true }
+                    await withdraw(verdict, response, outcome, context, reply)
+                    return true
                 }
-                if once.claim() { reply(finished(outcome, context)) }
+                if !isAnswered { late() }
             }
         }
     }
@@ -185,19 +195,24 @@ extension TablesRoutes {
     /// not contain the client's write, or consists of more than that write, it stays, and the answer is that
     /// of a local write.
     private func withdraw(
-        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome,
-        _ context: RequestContext,
-        _ reply: Reply
+        _ verdict: WriteVerdict, _ response: Response, _ outcome: WriteOutcome,
+        _ context: RequestContext, _ reply: Reply
     ) async {
-        guard standing.own?.state != .discarded, let operation = standing.operation else {
-            return reply(response)
-        }
+        guard verdict.standing.own?.state != .discarded, let operation = verdict.standing.operation
+        else { return reply(response) }
         var isRefused = outcome.operation?.id == operation.id
         if isRefused, outcome.operation?.isOwn == true {
-            isRefused = (try? await context.tenant.store.withdraw(operation.id)) == true
+            isRefused =
+                (try? await context.tenant.store.withdraw(
+                    operation.id, isWaiting: verdict.asksToSignIn || verdict.hasFailed)) == true
         }
         guard isRefused else {
-            let state: ItemState = operation.state == .conflict ? .conflict : .quarantined
+            let state: ItemState =
+                switch operation.state {
+                case .conflict: .conflict
+                case .quarantined: .quarantined
+                case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: .pending
+                }
             return reply(finished(outcome, context, state: state))
         }
         var response = response
@@ -206,9 +221,10 @@ extension TablesRoutes {
     }
 
     /// The answer for the backend's verdict on a write; nil while there is none.
-    private func verdict(
-        _ standing: ItemStanding, _ outcome: WriteOutcome, _ context: RequestContext
+    private func answer(
+        to verdict: WriteVerdict, _ outcome: WriteOutcome, _ context: RequestContext
     ) -> Response? {
+        let standing = verdict.standing
         if let own = standing.own, own.state == .discarded {
             return annotated(conflict(own.kind, standing, context), context)
         }
@@ -220,13 +236,29 @@ extension TablesRoutes {
             return annotated(
                 conflict(operation.kind, standing, context), context, state: .conflict)
         case .quarantined:
-            let reason = operation.lastError ?? operation.reason ?? "The backend refuses it."
-            let status = operation.lastStatus.flatMap { (400..<600).contains($0) ? $0 : nil }
-            return annotated(
-                context.error(.refusedByBackend(status: status ?? 400, reason)), context,
-                state: .quarantined)
-        case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: return nil
+            return refusal(verdict, operation.lastStatus ?? 400, context)
+        case .waiting, .queued:
+            if verdict.asksToSignIn { return refusal(verdict, 401, context) }
+            return verdict.hasFailed ? refusal(verdict, 500, context) : nil
+        case .sending, .unknown, .done, .discarded, .collapsed: return nil
         }
+    }
+
+    /// The backend's refusal: its own answer, or the sentence that is known of it.
+    private func refusal(
+        _ verdict: WriteVerdict, _ status: Int, _ context: RequestContext
+    ) -> Response {
+        let sentence = verdict.standing.refusal ?? "The backend refuses it."
+        if let answer = verdict.answer {
+            return passed(
+                answer, sentence, spoken: context.tenant.backendStatus.generation, context)
+        }
+        return annotated(
+            context.error(
+                status == 401
+                    ? .unauthorized()
+                    : .refusedByBackend(
+                        status: (400..<600).contains(status) ? status : 400, sentence)), context)
     }
 
     /// The answer of a backend that has another row: 409 for an insert, else 412, or 404 without a row.

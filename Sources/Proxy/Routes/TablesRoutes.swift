@@ -99,7 +99,7 @@ struct TablesRoutes: Sendable {
             call: call, answer: TablesAnswer(to: call).showing(table.settings?.columns),
             tenant: tenant, actor: actor,
             headers: forwardedHeaders.pick(from: fields, worker: worker), fields: fields,
-            table: table)
+            connection: request.connection.number, table: table)
         if case .list = call.verb, Self.asksForChanges(request, listOf: call.table) {
             return .now(
                 followChanges(context, Token(fields, generation: call.generation)))
@@ -154,6 +154,8 @@ struct TablesRoutes: Sendable {
         /// The client's header fields that are forwarded to the backend.
         let headers: HTTPFields
         let fields: HTTPFields
+        /// The number of the client's connection.
+        let connection: UInt64
         /// The call's table, found by the reader of the current thread: a server thread, the blocking
         /// executor, or a lane of ``LongReads``.
         var table: FoundTable
@@ -162,6 +164,9 @@ struct TablesRoutes: Sendable {
         var pairs: OwnPairs? { OwnPairs(call.parameters) }
 
         var trace: Trace? { Trace(fields) }
+
+        /// The client, as far as its writes are to keep their order: its capability address, else its connection.
+        var client: String { actor.clientName ?? String(connection) }
 
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 

@@ -22,6 +22,8 @@ extension SyncEngine {
             }
             if isStalled { await reportStall() }
         }
+        liveCancel.set()
+        await awaitLiveWrites()
     }
 
     /// Reports a stall in the log, the warnings, the history and the events.
@@ -70,15 +72,30 @@ extension SyncEngine {
         for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
     }
 
-    private func probe() async {
+    /// Looks for the backend.
+    /// - Returns: why it cannot be used; nil if it answers.
+    @discardableResult
+    func probe() async -> PushStop? {
         let before = scheduler.backend.state
         let credential = credential()
         guard credential != .missing else {
             fail(Prover.Failure(state: .signedOut, reason: scheduler.backend.reason))
-            return
+            return .signIn
         }
-        if let failure = await namedWait() { return fail(failure) }
-        switch await prove(credential) {
+        if let failure = await namedWait() {
+            fail(failure)
+            return .backend(failure)
+        }
+        let stop = await prove(credential)
+        await note(stop, credential)
+        // No run ends here, so the change is announced now.
+        if scheduler.backend.state != before { await announceStatus() }
+        return stop
+    }
+
+    /// Passes what a proof or a request outside a run found to the schedule.
+    func note(_ stop: PushStop?, _ credential: Credential) async {
+        switch stop {
         case nil, .cancelled, .yielded, .store: return
         case .signIn:
             refused(credential)
@@ -89,8 +106,6 @@ extension SyncEngine {
             fail(failure)
             await keepNamedWait(failure)
         }
-        // No run ends here, so the change is announced now.
-        if scheduler.backend.state != before { await announceStatus() }
     }
 
     /// Waits for a wake-up or a time, at most one maintenance interval.
@@ -106,10 +121,11 @@ extension SyncEngine {
     }
 
     func outlook() async -> Scheduler.Outlook {
-        let period = settings.checkCopies
+        let (period, live) = (settings.checkCopies, live)
         let found = try? await store.read { transaction in
             (
-                try transaction.dueOperations.hasQueued(), try transaction.attempts.hasSending(),
+                try transaction.dueOperations.hasQueued(),
+                try transaction.attempts.hasSending(besides: live.held),
                 try transaction.dueOperations.earliestAttempt(),
                 try transaction.tableWaits.nextPull(),
                 try period.flatMap { try transaction.copyChecks.due(every: $0).first },

@@ -40,7 +40,8 @@ extension SyncEngine {
     public func retire(isForced: Bool = false) -> EngineMemory? {
         // Takes the pending wake causes into the schedule, so that a sign-in is not lost with the loop.
         takeCauses()
-        guard current == nil, announcedRuns.isEmpty, waiters.isEmpty, endingRuns == 0,
+        guard current == nil, liveCount == 0, announcedRuns.isEmpty, waiters.isEmpty,
+            endingRuns == 0,
             isForced || scheduler.isIdle(now: clock.uptime())
         else { return nil }
         isRetired = true
@@ -134,7 +135,7 @@ extension SyncEngine {
         appliedChanges = all.number
         for change in missed {
             if case .mode(let mode, _) = change {
-                if case .offline = mode { current?.cancel.set() }
+                if case .offline = mode { cancelRequests() }
                 isProven = false
             }
             scheduler.apply(change, now: clock.uptime())

@@ -159,12 +159,8 @@ extension SyncEngine {
         let earlier = current?.run.push
         // A pass needs the backend's generation.
         if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
-        let remote = remote(credential)
-        let pass = PushPass(
-            store: store, remote: remote, prover: prover(remote), settings: settings,
-            random: random, cancel: running.cancel, log: log,
-            slots: Permits(max(1, settings.parallelism)), owner: owner,
-            proofTables: { await self.proofTables(of: $0, goesLast: $1) },
+        let pass = pushPass(
+            credential, running.cancel, Permits(max(1, settings.parallelism)),
             yields: {
                 switch turn {
                 case .betweenPages, .after(free: true): true
@@ -175,15 +171,31 @@ extension SyncEngine {
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report.following(earlier)
         isProven = state.isProven
-        if state.refusedProtocolVersion {
-            // The backend has another generation than was found: detect it again from the beginning.
-            (isProven, isGenerationKnown, isGenerationRemembered) = (false, false, false)
-            generation = backend.generation.first
-        }
+        if state.refusedProtocolVersion { forgetGeneration() }
         if state.report.applied > 0, state.stop == nil || state.stop == .yielded {
             await noteProven()
         }
         return state.stop
+    }
+
+    /// Detects the generation again from the beginning: the backend has another one than was found.
+    func forgetGeneration() {
+        (isProven, isGenerationKnown, isGenerationRemembered) = (false, false, false)
+        generation = backend.generation.first
+    }
+
+    /// A pass over this engine's store and backend.
+    func pushPass(
+        _ credential: Credential, _ cancel: CancelFlag, _ slots: Permits,
+        yields: (@Sendable () async -> Bool)? = nil,
+        progress: @escaping @Sendable (PushReport, Run.Progress) async -> Void = { _, _ in }
+    ) -> PushPass {
+        let remote = remote(credential)
+        return PushPass(
+            store: store, remote: remote, prover: prover(remote), settings: settings,
+            random: random, cancel: cancel, log: log, slots: slots, live: live, owner: owner,
+            proofTables: { await self.proofTables(of: $0, goesLast: $1) }, yields: yields,
+            progress: progress)
     }
 
     private func pullPasses(

@@ -9,6 +9,7 @@ public import TablesProtocol
 /// the same run joins the one in progress. Local reads and writes never wait for the engine.
 public actor SyncEngine {
     let store: Store
+    nonisolated var live: LiveWrites { store.live }
     let transport: any HTTPTransport
     let clock: any EngineClock
     let random: any RandomSource
@@ -89,6 +90,16 @@ public actor SyncEngine {
     var appliedChanges = 0
     /// The task of the run in progress, which the watchdog may cancel.
     var runTask: Task<Run, Never>?
+    /// The places of those that are sent side by side, and what ends those that wait for one.
+    let liveSlots = Permits(SyncLimits.liveWrites)
+    var liveCancel = CancelFlag()
+    /// The proof that live writes wait for; nil while none does.
+    var liveProof: Task<PushStop?, Never>?
+    /// The live writes in a row that failed for the link.
+    var liveFailures = 0
+    /// The live writes whose outcomes are not on disk, and what waits for them.
+    var liveCount = 0
+    var liveWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// Makes an engine; ``run()`` starts its loop.
     /// - Parameters:
@@ -221,7 +232,7 @@ public actor SyncEngine {
             let wait = until.milliseconds - clock.now().milliseconds
             end = now + .milliseconds(max(wait, 0))
         }
-        if case .offline = mode { current?.cancel.set() }
+        if case .offline = mode { cancelRequests() }
         isProven = false
         scheduler.setMode(mode, until: end, now: now)
         if case .offline = mode { await endRequestedRuns() }

@@ -150,24 +150,35 @@ struct AttemptLog: InTransaction {
 
     /// Marks every operation that is still `sending` as `unknown`. Its request has no verdict and no task
     /// waits for one, after a restart or after its outcome could not be written.
-    func recover(because cause: String = "The process ended before the answer came") throws {
+    /// - Parameter live: those that a task sends now (``LiveWrites``).
+    func recover(
+        because cause: String = "The process ended before the answer came",
+        besides live: Set<OperationID> = []
+    ) throws {
+        let live = JSONList.text(Array(live))
         try transaction.run(
             """
             UPDATE attempts SET ended_at = ?1, outcome = 'unknown', error = ?2 || '.'
-            WHERE ended_at IS NULL
-            """, [transaction.now.milliseconds, cause])
+            WHERE ended_at IS NULL AND operation NOT IN (
+              SELECT seq FROM operations WHERE op_id IN (SELECT value FROM json_each(?3)))
+            """, [transaction.now.milliseconds, cause, live])
         try transaction.run(
             """
             UPDATE operations SET state = 'unknown', maybe_applied = 1, may_arrive_late = 1,
               next_attempt_at = ?1, revision = revision + 1,
               reason = ?2 || '; the row will be read back.'
-            WHERE state = 'sending'
-            """, [transaction.now.milliseconds, cause])
+            WHERE state = 'sending' AND op_id NOT IN (SELECT value FROM json_each(?3))
+            """, [transaction.now.milliseconds, cause, live])
     }
 
     /// Whether any operation is marked as sending.
-    func hasSending() throws -> Bool {
-        try transaction.integer("SELECT 1 FROM operations WHERE state = 'sending' LIMIT 1") != nil
+    /// - Parameter live: those that do not count.
+    func hasSending(besides live: Set<OperationID> = []) throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM operations WHERE state = 'sending'
+              AND op_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1
+            """, [JSONList.text(Array(live))]) != nil
     }
 
     /// Counts an operation's attempts that failed for a reason of its own: an answer came that was not a

@@ -13,7 +13,10 @@ extension PushPass {
     ///    or a policy that lets the local change win) is sent once more.
     /// 4. If the answer says that the next operation would fail too, the slots are closed. Operations that
     ///    wait for a slot have sent nothing, and are pushed when the backend is proven again.
-    func push(_ operation: TableOperation, _ gates: TableGates) async -> PushedOperation {
+    /// - Parameter onlyReads: whether nothing is sent again: it ends once the row has been read back.
+    func push(
+        _ operation: TableOperation, _ gates: TableGates, onlyReads: Bool = false
+    ) async -> PushedOperation {
         var result = PushedOperation(id: operation.id, seq: operation.seq)
         let refusal = operation.state == .quarantined ? operation.reason ?? "" : nil
         result.isSecondTry = refusal != nil
@@ -40,7 +43,8 @@ extension PushPass {
                 result.linkFailure = step.linkFailure
                 result.refusedProtocolVersion = step.refusedProtocolVersion
                 result.stop = step.stop
-                guard step.goesOn, !cancel.isSet else { break }
+                result.answer = step.answer ?? result.answer
+                guard step.goesOn, !onlyReads, !cancel.isSet else { break }
                 hasRead = hasRead || step.isRead
                 hasMerged = hasMerged || step.isMerge
                 let seq = operation.seq
@@ -72,6 +76,8 @@ extension PushPass {
         /// See ``PushedOperation/isRefusal``.
         var isRefusal = false
         var refusedProtocolVersion = false
+        /// See ``PushedOperation/answer``.
+        var answer: Response?
     }
 
     private func step(
@@ -125,6 +131,7 @@ extension PushPass {
             after: refusal)
         step.isRead = subject.isReadFirst
         step.refusedProtocolVersion = ruling.refusedProtocolVersion
+        step.answer = ruling.answer
         return step
     }
 

@@ -28,6 +28,7 @@ struct PushPass: Sendable {
     let cancel: CancelFlag
     let log: Logger
     let slots: Permits
+    let live: LiveWrites
     /// See ``BackendBinding/owner()``.
     let owner: String?
     /// The tables that a proof may list, the most likely first, for a failure of the given table.
@@ -77,11 +78,15 @@ struct PushPass: Sendable {
     }
 
     /// Passes run one at a time. An operation that is already marked as sending belongs to an earlier pass
-    /// that could not write its outcome.
+    /// that could not write its outcome, unless it is a live write.
     private func recover() async throws(StoreError) {
-        guard try await store.read({ try $0.attempts.hasSending() }) else { return }
+        let live = live
+        guard try await store.read({ try $0.attempts.hasSending(besides: live.held) }) else {
+            return
+        }
         try await store.write {
-            try $0.attempts.recover(because: "The outcome could not be written")
+            try $0.attempts.recover(
+                because: "The outcome could not be written", besides: live.held)
         }
     }
 
@@ -187,7 +192,8 @@ struct PushPass: Sendable {
                     limit: SyncLimits.dueOperationsPerRead)
             }
             if let last = found.last { state.cursor = last.seq }
-            let fresh = found.filter { !state.tried.contains($0.seq) }
+            let held = live.held
+            let fresh = found.filter { !state.tried.contains($0.seq) && !held.contains($0.id) }
             if !fresh.isEmpty { return fresh }
             if found.isEmpty {
                 guard state.mustReadFromStart else { return [] }

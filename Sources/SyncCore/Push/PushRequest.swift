@@ -16,6 +16,8 @@ extension PushPass {
         var hasVersion: Bool?
         /// Whether the backend has answered a write to the table, be it with a refusal.
         var answersWrite: Bool
+        /// The response to the write; nil where the request only read, or none came.
+        var answer: Response?
     }
 
     /// Whether a missing table was there before, so that it may come back.
@@ -69,7 +71,8 @@ extension PushPass {
         return JudgedRequest(
             subject: subject, decision: decision, end: end, failure: failure, origin: origin,
             refusedProtocolVersion: exchange.answer.isOtherVersion, hasVersion: hasVersion,
-            answersWrite: request.method != .get && !exchange.answer.isFailure)
+            answersWrite: request.method != .get && !exchange.answer.isFailure,
+            answer: request.method == .get ? nil : exchange.response)
     }
 
     /// Judges the first answer.

@@ -127,6 +127,12 @@ extension AttemptEnd {
     /// Whether the backend refused the request, so that it changed nothing.
     var isRefusal: Bool { !isPage && [404, 409, 410, 412].contains(status) }
 
+    /// The message of the answer; nil without one.
+    var message: String? {
+        let text = AnswerReader.message(in: Array((response ?? "").utf8), isPage: isPage)
+        return text.isEmpty ? nil : text
+    }
+
     /// What came of the request; nil if nothing is known.
     var sentence: String? {
         guard let status else { return error }

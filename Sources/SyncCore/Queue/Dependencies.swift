@@ -13,9 +13,7 @@ struct Dependencies: InTransaction {
     /// - Returns: whether it waits.
     func holdBack(_ seq: Int64) throws -> Bool {
         guard var operation = try queue.operation(seq: seq), operation.state.isOpen,
-            let first = try prerequisites(of: operation).first(where: { candidate in
-                try !waits(candidate, for: operation)
-            })
+            let first = try prerequisite(of: operation)
         else { return false }
         operation.state = .waiting
         operation.reason = Self.reason(toWaitFor: first)
@@ -24,6 +22,11 @@ struct Dependencies: InTransaction {
         try queue.save(&operation)
         events.emit(.operation, operation)
         return true
+    }
+
+    /// The first operation on another item that has to close before this one is sent; nil without one.
+    func prerequisite(of operation: TableOperation) throws -> TableOperation? {
+        try prerequisites(of: operation).first { try !waits($0, for: operation) }
     }
 
     func updateReasons(ofWaitingFor operation: TableOperation) throws {

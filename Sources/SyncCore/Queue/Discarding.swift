@@ -79,15 +79,19 @@ struct Discarding: InTransaction {
     /// 2. An operation that contains another write of the item stays: that write was acknowledged.
     /// 3. Otherwise the item becomes the backend's row.
     ///
+    /// - Parameter isWaiting: see ``Store/withdraw(_:isWaiting:)``.
     /// - Returns: whether the operation is discarded, by this call or before it; otherwise a person decides.
-    func withdraw(_ id: OperationID) throws -> Bool {
+    func withdraw(_ id: OperationID, isWaiting: Bool) throws -> Bool {
         let found = try actions.find(id, revision: nil)
         if case .outcome(.changed(current: let closed)) = found {
             return closed.state == .discarded
         }
         guard case .operation(var operation, _, var row) = found,
-            operation.state == .quarantined || operation.state == .conflict,
-            !operation.maybeApplied, !operation.mayArriveLate, operation.successorOf == nil,
+            isWaiting
+                ? operation.state == .waiting || operation.state == .queued
+                : operation.state == .quarantined || operation.state == .conflict,
+            !operation.maybeApplied, isWaiting || !operation.mayArriveLate,
+            operation.successorOf == nil,
             try queue.successor(of: operation.seq) == nil, try hasOneWrite(operation)
         else { return false }
         try giveUp(

@@ -29,6 +29,8 @@ public struct LocalWrite: Sendable {
     /// The client's trace, sent to the backend.
     public var trace: Trace?
     public var actor: Actor
+    /// Whether the caller will ask the engine to send it (``SyncEngine/send(_:answer:)``). No push takes it before.
+    public var isAwaited = false
 
     public init(
         table: TableName, action: WriteAction, conditions: Conditions = Conditions(),

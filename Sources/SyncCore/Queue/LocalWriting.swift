@@ -198,6 +198,8 @@ public struct ItemStanding: Sendable, Hashable {
     public var own: OperationSummary?
     /// The backend's last known item; nil if it has none or none is known.
     public var server: Item?
+    /// The sentence with which the backend refused the first open operation; nil if it has not, or gave none.
+    public var refusal: String?
 }
 
 extension Store {
@@ -223,19 +225,25 @@ extension Store {
                         ?? row.item.updatedAt,
                     version: version, deleted: row.serverDeleted)
             }
+            let isRefused = operation?.state == .quarantined
+            let last = isRefused ? try operation.flatMap(transaction.attempts.lastWrite) : nil
             return ItemStanding(
                 item: row.item, operation: operation?.summary(identity: transaction.identity),
-                own: written?.summary(identity: transaction.identity), server: server)
+                own: written?.summary(identity: transaction.identity), server: server,
+                refusal: last?.message ?? operation?.reason)
         }
     }
 }
 
 extension Store {
     /// Discards a refused operation before the client that waits for the verdict is told of the refusal.
+    /// - Parameter isWaiting: whether the operation waits to be sent again, and is known to have no effect.
     /// - Returns: whether it is discarded, by this call or before it; false if it may have taken effect,
     ///   contains more than that client's write, or has another operation of the item before or after it.
-    public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
-        try await write { try Discarding(transaction: $0).withdraw(id) }
+    public func withdraw(_ id: OperationID, isWaiting: Bool) async throws(StoreError) -> Bool {
+        try await commitInGroup {
+            try Discarding(transaction: $0).withdraw(id, isWaiting: isWaiting)
+        }
     }
 
     /// Whether a table has open operations. If so, a list of the backend lacks these changes.

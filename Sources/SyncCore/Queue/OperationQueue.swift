@@ -181,6 +181,18 @@ struct DueOperations {
             """, [seq, bookend] + now + [limit], keep: tables.isEmpty, TableOperation.init)
     }
 
+    /// The operations that are due and were made before another one, with their tables: the first
+    /// ``SyncLimits/aheadOfLive``.
+    func ahead(of operation: TableOperation) throws -> [(id: OperationID, table: Int64)] {
+        try transaction.all(
+            """
+            SELECT op_id, table_id FROM operations INDEXED BY operations_due
+            WHERE \(Self.mayBeSent) AND seq < ? AND \(Self.isDue) ORDER BY seq
+            LIMIT \(SyncLimits.aheadOfLive)
+            """, [operation.seq] + now
+        ) { (id: $0[0], table: $0[1]) }
+    }
+
     /// The condition of the index `operations_due`. SQLite uses the index only for this exact text.
     static let mayBeSent = """
         (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL

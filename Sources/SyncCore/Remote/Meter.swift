@@ -22,6 +22,8 @@ final class Meter: Sendable {
     private struct State {
         var count = Count()
         var times = RequestTimes()
+        /// The times of the latest answers, the last one last.
+        var latest: [Duration] = []
     }
     private let state = Mutex(State())
 
@@ -38,6 +40,8 @@ final class Meter: Sendable {
             state.count.answered += 1
             state.count.time += took
             state.count.answers.note(took)
+            if state.latest.count == SyncLimits.latestAnswers { state.latest.removeFirst() }
+            state.latest.append(took)
         }
     }
 
@@ -60,6 +64,12 @@ final class Meter: Sendable {
 
     /// The counts since the last ``take()``.
     var present: Count { state.withLock { $0.count } }
+
+    /// The median time of the latest answers; zero without any.
+    var median: Duration {
+        let latest = state.withLock { $0.latest.sorted() }
+        return latest.isEmpty ? .zero : latest[latest.count / 2]
+    }
 
     /// The times of all requests since the start.
     var times: RequestTimes { state.withLock { $0.times } }

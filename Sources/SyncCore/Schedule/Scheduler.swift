@@ -79,6 +79,14 @@ struct Scheduler: Sendable {
         if settings.triggers.contains(.interval) { syncAt = now }
     }
 
+    /// Whether a request may reach the backend, as far as the last ones have shown.
+    var isInReach: Bool {
+        switch link {
+        case .open, .up, .signedOut: true
+        case .down: false
+        }
+    }
+
     /// Whether anything happens without an explicit request.
     var isAutomatic: Bool { settings.triggers != [.manual] && !settings.triggers.isEmpty }
 

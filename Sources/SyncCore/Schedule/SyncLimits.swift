@@ -61,6 +61,18 @@ public enum SyncLimits {
     static let changesInReset = 20
     /// How long after a pull the stream of changes may cause the next one of the same table, in seconds.
     static let changePullSeconds: Int64 = 5
+    /// Live writes that are sent side by side.
+    static let liveWrites = 32
+    /// The latest answers of the backend whose median time is taken, and the median above which a client does not
+    /// wait for the outcome of its write, in seconds.
+    static let latestAnswers = 15
+    static let slowAnswerSeconds: Int64 = 2
+    /// The clients whose last acknowledged write is remembered until it is sent.
+    static let acknowledgedClients = 1_000
+    /// The operations that are due ahead of a live write and are looked at; beyond them it stands in line.
+    static let aheadOfLive = 64
+    /// The pushes that a write waits for that stands in line: one that is running may have begun before it.
+    static let awaitedPushes = 3
     /// The shortest wait before a stream of changes that has ended is asked for again, in milliseconds.
     static let followFloorMilliseconds: Int64 = 500
     /// How long a stream of changes may be silent, in seconds. Its heartbeats come every 15 s.

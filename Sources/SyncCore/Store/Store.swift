@@ -21,6 +21,8 @@ public final class Store: Sendable {
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let wanted = WantedTables()
+    /// The operations that are sent while their clients wait.
+    let live = LiveWrites()
     /// Whether a client has written since ``takeUse()`` was asked last.
     let isWritten = Atomic(false)
     /// Accesses that were begun and are not over, for a caller that waits for rest.

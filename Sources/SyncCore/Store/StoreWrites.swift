@@ -24,13 +24,20 @@ extension Store {
     ) {
         isWritten.store(true, ordering: .relaxed)
         let rules = rules
+        let expected = write.isAwaited ? ExpectedWrite(live) : nil
         let entry = WriterEntry<Transaction>(
             isNeverRefused: false, takesTime: takesTime,
             make: { transaction in
                 let outcome = try LocalWriting(transaction: transaction).perform(write, rules)
+                if let operation = outcome.operation, operation.isOwn {
+                    expected?.become(operation.id)
+                }
                 return .init(isKept: outcome.isSuccess) { completion(outcome) }
             },
-            fail: { completion(WriteOutcome(StoreError($0))) })
+            fail: {
+                expected?.become(nil)
+                completion(WriteOutcome(StoreError($0)))
+            })
         if !writer.submit(entry) { completion(.busy) }
     }
 

@@ -28,6 +28,8 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
     private(set) var actsInBulk = true
     /// Whether the store looks by itself whether its copies have drifted. What it mends would hide some bugs.
     private(set) var checksCopies = true
+    /// Whether clients also wait for the backend's verdict on their writes.
+    var sendsLive: Bool { checksCopies && seed.isMultiple(of: 2) }
     /// The faults of requests.
     var faults = SharedRowsTransport.Fault.simple
 

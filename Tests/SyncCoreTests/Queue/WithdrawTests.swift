@@ -25,7 +25,7 @@ import Testing
     @Test func `a refused insert leaves only history, and its id is free`() async throws {
         try await fixture.insert("a")
         let id = try await refuse()
-        #expect(try await store.withdraw(id))
+        #expect(try await store.withdraw(id, isWaiting: false))
         #expect(try await fixture.row("a")?.deleted == true)
         try await expectBalance(discarded: 1, open: 0)
         let entry = try await store.history(after: nil, limit: 9).items.first
@@ -37,7 +37,7 @@ import Testing
     @Test func `a refused update restores the backend's row`() async throws {
         try await fixture.pull(try fixture.remote("a", #"{"text":"theirs"}"#, version: "v1"))
         try await fixture.update("a", #"{"text":"mine"}"#)
-        #expect(try await store.withdraw(try await refuse()))
+        #expect(try await store.withdraw(try await refuse(), isWaiting: false))
         let row = try await fixture.row("a")
         #expect(row?.columns.text == #"{"text":"theirs"}"# && row?.serverVersion == "v1")
         try await expectBalance(discarded: 1, open: 0)
@@ -47,7 +47,7 @@ import Testing
         async throws
     {
         let operation = try await fixture.conflict()
-        #expect(try await store.withdraw(operation.id))
+        #expect(try await store.withdraw(operation.id, isWaiting: false))
         let row = try #require(try await fixture.row("a"))
         #expect(row.serverVersion == "v2" && row.pending == nil)
         let again = await fixture.write(
@@ -64,7 +64,7 @@ import Testing
         try await fixture.pull(try fixture.remote("a", #"{"text":"theirs"}"#, version: "v1"))
         try await fixture.update("a", #"{"text":"mine"}"#)
         let change = try await store.read { try $0.counters.changeCount() }
-        #expect(try await store.withdraw(try await refuse()))
+        #expect(try await store.withdraw(try await refuse(), isWaiting: false))
         let later = try fixture.remote("a", #"{"text":"later"}"#, version: "v22")
         #expect(try await fixture.pull(later, asOf: change) == [.updated])
         let row = try await fixture.row("a")
@@ -74,7 +74,7 @@ import Testing
     @Test func `an operation with another write in it stays`() async throws {
         try await fixture.insert("a")
         try await fixture.update("a", #"{"text":"promised"}"#)
-        #expect(try await !store.withdraw(try await refuse()))
+        #expect(try await !store.withdraw(try await refuse(), isWaiting: false))
         #expect(try await fixture.row("a")?.deleted == false)
         try await expectBalance(discarded: 0, open: 1)
     }
@@ -86,7 +86,7 @@ import Testing
         try await store.write {
             try $0.run("DELETE FROM history WHERE id = (SELECT min(id) FROM history)")
         }
-        #expect(try await !store.withdraw(id))
+        #expect(try await !store.withdraw(id, isWaiting: false))
         #expect(try await fixture.row("a")?.columns.text == #"{"text":"promised"}"#)
         #expect(try await fixture.row("a")?.deleted == false)
         try await expectBalance(discarded: 0, open: 1)
@@ -98,7 +98,7 @@ import Testing
         try await fixture.update("a", #"{"text":"promised"}"#)
         try await fixture.settle(
             operation.seq, .quarantined(reason: "no", maybeApplied: false))
-        #expect(try await !store.withdraw(operation.id))
+        #expect(try await !store.withdraw(operation.id, isWaiting: false))
         #expect(try await fixture.row("a")?.columns.text == #"{"text":"promised"}"#)
     }
 
@@ -108,7 +108,7 @@ import Testing
         try await fixture.insert("a")
         let id = try await refuse()
         _ = try await store.discard(id)
-        #expect(try await store.withdraw(id))
+        #expect(try await store.withdraw(id, isWaiting: false))
         try await expectBalance(discarded: 1, open: 0)
     }
 
@@ -129,7 +129,7 @@ import Testing
         let again = try await fixture.delete("a")
         #expect(again.name == "deleted")
         #expect(again.operation == WrittenOperation(id: refused, isOwn: false))
-        #expect(try await store.withdraw(refused))
+        #expect(try await store.withdraw(refused, isWaiting: false))
         let second = try #require(
             try await store.standing(fixture.todo, id, own: again.operation?.id))
         #expect(second.operation == nil && second.own?.state == .discarded)
@@ -199,8 +199,8 @@ import Testing
     {
         try await fixture.insert("a")
         let queued = try #require(try await fixture.chain("a").first)
-        #expect(try await !store.withdraw(queued.id))
-        #expect(try await !store.withdraw(try await refuse(maybeApplied: true)))
+        #expect(try await !store.withdraw(queued.id, isWaiting: false))
+        #expect(try await !store.withdraw(try await refuse(maybeApplied: true), isWaiting: false))
         try await expectBalance(discarded: 0, open: 1)
     }
 }
