@@ -93,10 +93,6 @@ extension SharedRows {
             fault("\(name) was not inserted: \(outcome)", name)
         }
         guard outcome.isSuccess else { return }
-        if write.isAwaited, await isRefusedLive(outcome, write.table, at: proxy) {
-            note("p\(proxy.number) \(intention.verb) \(name) was refused while its client waited")
-            return
-        }
         note(
             "p\(proxy.number) \(intention.verb) \(name) \(intention.intended) over \(condition.shown)"
                 + " if \(condition.ifMatch)")
@@ -137,32 +133,19 @@ extension SharedRows {
             // Another writer's row may be one that the client never saw.
             expected[name] = isMadeHere(name) ? [ValueHistory.deleted: "true"] : nil
         }
+        if write.isAwaited { await sendLive(outcome, write.table, at: proxy) }
     }
 
-    /// Sends a write while its client waits, as the proxy does.
-    /// - Returns: whether the client was told a refusal, so that nothing of its write is left.
-    private func isRefusedLive(
+    /// Sends a write while its client waits. What the backend refuses is left to a person.
+    private func sendLive(
         _ outcome: WriteOutcome, _ table: TableName, at proxy: SharedRowsProxy
-    ) async -> Bool {
-        guard let item = outcome.item else { return false }
-        let own = outcome.operation
+    ) async {
+        guard let item = outcome.item else { return }
         let write = AwaitedWrite(
-            table: table, itemID: item.id, operation: own?.id, client: "1",
+            table: table, itemID: item.id, operation: outcome.operation?.id, client: "1",
             waitsInLine: item.id.kind == .integer)
-        let isAnswered = await proxy.engine.send(write) { verdict in
-            guard let first = verdict.standing.operation else { return true }
-            let isWaiting = verdict.asksToSignIn || verdict.hasFailed
-            guard isWaiting || OperationState.waitsForPerson.contains(first.state) else {
-                return false
-            }
-            if let own, own.isOwn, own.id == first.id {
-                _ = try? await proxy.store.withdraw(own.id, isWaiting: isWaiting)
-            }
-            return true
-        }
+        let isAnswered = await proxy.engine.send(write) { $0.standing.operation == nil }
         if !isAnswered { proxy.engine.acknowledged(write) }
-        guard isAnswered, let own, own.isOwn else { return false }
-        return (try? await proxy.store.operation(own.id))??.summary.state == .discarded
     }
 
     /// The generation of a client: any, or the backend's where no list tells that.
