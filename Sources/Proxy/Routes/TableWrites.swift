@@ -63,7 +63,7 @@ extension TablesRoutes {
     ) {
         work.start {
             let answer = try? await context.tenant.engine.fetch(
-                await presentID(context, id), of: context.call.table,
+                await presentID(context, id), of: context.call.table, headers: context.headers,
                 generation: context.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:

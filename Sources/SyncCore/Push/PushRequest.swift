@@ -263,7 +263,7 @@ extension PushPass {
     /// The backend connection for an operation, with the header fields that its client sent.
     func remote(for operation: TableOperation) -> Remote {
         var remote = remote
-        remote.clientFields = operation.headers
+        remote.clientFields.override(with: operation.headers)
         return remote
     }
 
