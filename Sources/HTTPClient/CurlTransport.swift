@@ -1,5 +1,6 @@
 import CCurl
 public import HTTPMessage
+public import HTTPTypes
 
 /// An ``HTTPTransport`` over libcurl, with one thread and connections that are reused.
 ///
@@ -128,6 +129,8 @@ public struct ClientConfiguration: Sendable, Hashable {
     public var unixSocket: String?
     /// Sent as `User-Agent` where the request has none.
     public var userAgent: String
+    /// Fields of every request, in place of its own of the same names.
+    public var fields: HTTPFields = [:]
 
     /// Makes a configuration; every value has a default.
     public init(

@@ -64,7 +64,9 @@ struct RequestPlan: Equatable {
         isSafe = [.get, .head, .options].contains(head.method)
         decodes = !isRaw && head.headerFields[.range] == nil
         body = Self.body(request)
-        fieldLines = Self.fieldLines(head.headerFields, isRaw: isRaw)
+        var fields = head.headerFields
+        for field in configuration.fields { fields[field.name] = field.value }
+        fieldLines = Self.fieldLines(fields, isRaw: isRaw)
     }
 
     /// POST, PUT and PATCH without a body get `Content-Length: 0`, since their meaning includes a body.

@@ -13,6 +13,8 @@ package enum Limits {
     package static let shownRows = 20
     /// Milliseconds that an import waits for the first writer of a pipe.
     package static let pipeWriterMilliseconds: CInt = 5000
+    /// Bytes of the value of a header field of each request to the backend.
+    static let backendHeaderBytes = 4096
     /// Bytes of a configuration file.
     package static let configurationBytes = 1 << 20
     /// Bytes of all request bodies of a backend in memory at once. Its custom API accepts one of

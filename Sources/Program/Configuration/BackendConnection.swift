@@ -1,6 +1,7 @@
 package import ArgumentParser
 package import HTTPClient
 package import HTTPServer
+package import HTTPTypes
 package import Proxy
 package import SyncCore
 
@@ -12,18 +13,24 @@ package struct BackendConnection: Sendable, Hashable {
     package var key: String?
     /// The URL of a proxy to the backend.
     package var proxy: String?
+    /// The header fields of each request.
+    package var fields: HTTPFields = [:]
     /// Whether plain HTTP to another machine is allowed.
     package var allowsPlainHTTP = false
 
     /// The system's authorities, no certificate, no proxy.
     package init() {}
 
-    package init(_ sources: Sources) throws(ConfigurationProblem) {
+    package init(_ sources: Sources) throws {
         authorities = try sources.value(Settings.backendCA)
         certificate = try sources.value(Settings.backendCertificate)
         key = try sources.value(Settings.backendKey)
         proxy = try sources.value(Settings.backendProxy)
         allowsPlainHTTP = try sources.valueOrDefault(Settings.allowPlainHTTP)
+        for header in try sources.list(Settings.backendHeader) {
+            fields[header.name] = try header.value(
+                credentials: sources.environment("CREDENTIALS_DIRECTORY"))
+        }
     }
 
     /// Checks the settings for a backend.
@@ -58,13 +65,15 @@ package struct BackendConnection: Sendable, Hashable {
     /// The configuration of a transport.
     /// - Parameter connections: the number of connections at once.
     package func client(connections: Int) -> ClientConfiguration {
-        ClientConfiguration(
+        var client = ClientConfiguration(
             streamedBodyLimitBytes: Proxy.Limits.passedBodyBytes,
             maxConnectionsPerHost: connections,
             maxPausedTransfers: Proxy.Limits.pausedTransfers,
             certificateAuthorityFile: authorities,
             clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
             userAgent: "understudy/\(Version.text)")
+        client.fields = fields
+        return client
     }
 
     package static func applicationKey(file path: String) throws -> String {
@@ -76,6 +85,46 @@ package struct BackendConnection: Sendable, Hashable {
             throw StartProblem("There is no application key in \(path): write it there.")
         }
         return String(key)
+    }
+}
+
+/// A header field of each request to the backend, as `--backend-header` names it. The value is in a file, since
+/// every user of the machine sees the flags of a process.
+package struct BackendHeader: Sendable {
+    let name: HTTPField.Name
+    /// An absolute path, or `credentials/NAME` for a credential of systemd.
+    let file: String
+
+    package static let allowed =
+        "NAME=@FILE: the name of a header field that Understudy does not write itself, and the absolute path "
+        + "of the file with its value, such as Ocp-Apim-Subscription-Key=@/etc/understudy/subscription.key; "
+        + "for a credential of systemd @credentials/CREDENTIAL. The value stands in the file alone"
+
+    /// Reads a value of the setting; nil if it is not allowed.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let name = HTTPField.Name(String(parts[0])),
+            !ForwardableName.isReserved(name),
+            ["@/", "@credentials/"].contains(where: { parts[1].hasPrefix($0) })
+        else { return nil }
+        (self.name, file) = (name, String(parts[1].dropFirst()))
+    }
+
+    /// - Parameter credentials: the folder of the credentials that systemd gives.
+    func value(credentials: String?) throws(StartProblem) -> String {
+        let folder = file.hasPrefix("/") ? "" : credentials ?? "credentials"
+        let path = folder + file.drop { $0 != "/" }
+        let bytes = (try? Files.read(path, mayBePipe: true)) ?? []
+        let text = String(decoding: bytes, as: UTF8.self)[...].trimming(\.isWhitespace)
+        guard (1...Limits.backendHeaderBytes).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
+        else {
+            throw StartProblem(
+                "--backend-header finds no value for \(name) in \(path). Write it there, in one line of "
+                    + "at most \(Limits.backendHeaderBytes) plain characters, for this user alone to read."
+            )
+        }
+        return String(text)
     }
 }
 
@@ -120,6 +169,7 @@ package struct BackendConnectionOptions: SettingOptions {
     @Option(Settings.backendCertificate) package var backendCert: String?
     @Option(Settings.backendKey) package var backendKey: String?
     @Option(Settings.backendProxy) package var backendProxy: String?
+    @Option(Settings.backendHeader) package var backendHeader: [String] = []
     @Flag(Settings.allowPlainHTTP) package var allowPlainHttp: Bool?
 
     package init() {}

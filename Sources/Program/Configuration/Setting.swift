@@ -112,7 +112,10 @@ package struct ServeSetting: Sendable {
 
     /// A value as messages show it.
     package func shown(_ text: String) -> String {
-        about.isSecret ? Self.withoutSecret(text) : ConfigurationProblem.withoutPassword(text)
+        // It names the file that has the secret.
+        if name == Settings.backendHeader.name, accepts(text) { return text }
+        return about.isSecret
+            ? Self.withoutSecret(text) : ConfigurationProblem.withoutPassword(text)
     }
 
     /// What is shown of a secret: of a web address scheme and host, of anything else nothing.

@@ -77,6 +77,15 @@ extension Settings {
             standard: "none", example: "http://10.0.0.1:3128")
     ) { isProxy($0) ? $0 : nil }
 
+    package static let backendHeader = Setting<BackendHeader>(
+        name: "backend-header", allowed: BackendHeader.allowed,
+        about: SettingText(
+            "A header field of each request to the backend, such as a gateway's key, and the file with its value.",
+            valueName: "name=@file", standard: "none",
+            example: "Ocp-Apim-Subscription-Key=@/etc/understudy/subscription.key", isList: true,
+            isSecret: true)
+    ) { BackendHeader($0) }
+
     package static let allowPlainHTTP = yesOrNo(
         "allow-plain-http",
         about: SettingText(

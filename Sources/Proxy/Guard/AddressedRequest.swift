@@ -24,6 +24,15 @@ struct AddressedRequest: Sendable {
     /// The first segment of a capability address.
     static let pathPrefix = "c"
 
+    /// The path of an item's own route of the server, below the item; nil for any other path.
+    var pathBelowItem: TablePath? {
+        guard let path = try? tablePath?.get(), !path.below.isEmpty else { return nil }
+        return path
+    }
+
+    /// The space whose rules hold for the body and the answer: what is below an item is passed through.
+    func contentSpace(_ space: Space) -> Space { pathBelowItem == nil ? space : .other }
+
     /// Reads the head of `request`.
     ///
     /// `/c/SECRET` is removed from the target, in any spelling of the first segment. `/C/SECRET` and

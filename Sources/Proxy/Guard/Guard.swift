@@ -50,15 +50,16 @@ struct Guard: Sendable {
         case .success(let place): (path, space) = (place.path, place.space)
         case .failure(let error): return .refuse(Refusal(.target, error.sentence), nil)
         }
-        if let refusal = overrideRefusal(request, space) ?? boundsRefusal(request, space)
+        let content = asked.contentSpace(space)
+        if let refusal = overrideRefusal(request, content) ?? boundsRefusal(request, content)
             ?? originRefusal(request, space, path) ?? secretRefusal(asked, space, path)
         {
             return .refuse(refusal, space)
         }
-        if let decision = portDecision(request, space, path) { return decision }
+        if let decision = portDecision(request, content, path) { return decision }
         if let answer = preflightAnswer(request, space) { return .answer(answer) }
         if let refusal = capabilityRefusal(asked, space) ?? signInRefusal(request, space)
-            ?? readOnlyRefusal(asked, space) ?? contentTypeRefusal(request, space)
+            ?? readOnlyRefusal(asked, space) ?? contentTypeRefusal(request, content)
         {
             return .refuse(refusal, space)
         }

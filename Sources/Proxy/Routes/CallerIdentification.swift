@@ -250,8 +250,7 @@ extension TablesRoutes {
             let status = response.head.status.code
             let refusal = passed(response, reason, spoken: spoken, context)
             // A page with 403 or 405 may be a gateway's.
-            let isJSON = (try? JSONValue(parsing: response.bytes ?? [])) != nil
-            if status == 401 || isJSON && (status == 403 || status == 405) {
+            if status == 401 || !response.isPage && (status == 403 || status == 405) {
                 if status == 401 { backendStatus.note(context.call.table, needsSignIn: true) }
                 let isUnderstood = spoken == context.call.generation
                 if isUnderstood, backendStatus.mayPullForRead { return .unreadable }

@@ -264,7 +264,7 @@ struct PassThrough: Sendable {
         refused(request, .refusedByBackend(status: 502, sentence))
     }
 
-    private func refused(_ request: Request, _ error: TablesError) -> Response {
+    func refused(_ request: Request, _ error: TablesError) -> Response {
         // The rest of the body is not read.
         request.bodyStream?.cancel()
         let client = ClientFamily.detect(request, default: defaultGeneration)

@@ -12,6 +12,7 @@ import TablesProtocol
 /// | `/tables/{table}/{id}` | GET | ``TablesRoutes``: get |
 /// | `/tables/{table}/{id}` | PATCH, PUT | ``TablesRoutes``: update, replace |
 /// | `/tables/{table}/{id}` | DELETE, POST | ``TablesRoutes``: delete, undelete |
+/// | `/tables/{table}/{id}/…` | any | ``TablesRoutes``: passed through to the backend |
 /// | `/tables/…` | OPTIONS | ``TablesRoutes``: the allowed methods |
 /// | `/-/`, `/-/{file}` | GET | ``DashboardFile``, without a sign-in |
 /// | `/-/livez`, `/-/readyz`, `/-/metrics`, `/-/openapi.json` | GET | ``OperatorAPI``, without a sign-in |
@@ -52,8 +53,15 @@ final class Routes: HTTPHandler {
         _ actor: Actor
     ) -> Answer {
         let path = place.path
+        let forwarding = PassThrough.Forwarding(
+            base: asked.base, addsKey: gate.mayUseTables(asked),
+            isSandboxed: gate.portRole(request.connection) != .clients)
         switch place.space {
-        case .tables: return tables.handle(request, asked, actor)
+        case .tables:
+            if let below = asked.pathBelowItem {
+                return tables.passOn(request, below, forwarding)
+            }
+            return tables.handle(request, asked, actor)
         case .operatorAPI:
             // The dashboard's files are relative to `/-/`, so `/-` is redirected.
             let answer: Answer =
@@ -64,9 +72,6 @@ final class Routes: HTTPHandler {
             let isBrowserRoot = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
             if isBrowserRoot, accepts.contains("text/html") { return .now(Self.dashboardRedirect) }
-            let forwarding = PassThrough.Forwarding(
-                base: asked.base, addsKey: gate.mayUseTables(asked),
-                isSandboxed: gate.portRole(request.connection) != .clients)
             return passThrough.handle(request, forwarding)
         }
     }
@@ -118,7 +123,7 @@ final class RoutedRequest: RequestHandler {
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
         switch gate.check(asked) {
-        case .pass(.other):
+        case .pass(let space) where asked.contentSpace(space) == .other:
             return LoginAnswer.isExpected(of: asked.request)
                 ? .accept(bodyLimitBytes: Limits.loginBodyBytes)
                 : .stream(bodyLimitBytes: Limits.passedBodyBytes)
@@ -138,7 +143,8 @@ final class RoutedRequest: RequestHandler {
             response.head.headerFields[.allow] = allowedMethods
             return response
         }
-        guard space == .tables, let error = refusal.tablesError(gate.bodyLimitBytes(.tables)) else {
+        let limit = gate.bodyLimitBytes(asked.contentSpace(.tables))
+        guard space == .tables, let error = refusal.tablesError(limit) else {
             return refusal.problem
         }
         return rendered(error)
@@ -152,7 +158,7 @@ final class RoutedRequest: RequestHandler {
         case .operatorAPI:
             methods = OperatorRoute.allowedMethods(place?.path.segments ?? []).map(\.rawValue)
         case .tables:
-            if let path = try? asked.tablePath?.get() {
+            if let path = try? asked.tablePath?.get(), path.below.isEmpty {
                 methods = TableCall.allowedMethods(
                     asked.request, path, defaultGeneration: routes.tables.defaultGeneration)
             }
@@ -166,8 +172,8 @@ final class RoutedRequest: RequestHandler {
     /// The answer to a body on `/tables` without `Content-Length` that is too large, in the form of the
     /// client's generation.
     func tooLarge(_ request: Request) -> Response? {
-        asked.tablePath == nil
-            ? nil : rendered(.bodyTooLarge(limitBytes: gate.bodyLimitBytes(.tables)))
+        let limit = gate.bodyLimitBytes(asked.contentSpace(.tables))
+        return asked.tablePath == nil ? nil : rendered(.bodyTooLarge(limitBytes: limit))
     }
 
     private func rendered(_ error: TablesError) -> Response {

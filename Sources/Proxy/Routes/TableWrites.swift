@@ -65,13 +65,13 @@ extension TablesRoutes {
     ) {
         work.start {
             let answer = try? await context.tenant.engine.fetch(
-                await presentID(context, id), of: context.call.table,
+                await presentID(context, id), of: context.call.table, headers: context.headers,
                 generation: context.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:
-                // An HTML page names the request of this program instead of the client's.
-                let isPage = response.bytes?.first == UInt8(ascii: "<")
-                reply(passed(response, reason, spoken: isPage ? nil : spoken, context))
+                // A page names the request of this program instead of the client's.
+                let known = response.beginsLikePage ? nil : spoken
+                reply(passed(response, reason, spoken: known, context))
             case .withoutRow(let reason)?: reply(withoutRow(context, reason))
             case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
             case .page?, .item?, .other?, .untranslatable?: reply(offlineAnswer(context, nil))

@@ -81,7 +81,7 @@ struct TablesRoutes: Sendable {
 
     /// Learns the application key that a first generation client sends. With a new key, operations that the
     /// backend has refused without it are sent again.
-    private func learnKey(_ request: Request) {
+    func learnKey(_ request: Request) {
         let isRefused = tenants.anonymous.backendStatus.isSignedOut
         guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
         else { return }

@@ -70,7 +70,7 @@ extension SyncEngine {
         Remote(
             transport: transport, address: backend.address, generation: generation,
             applicationKey: key, credential: credential, clock: clock,
-            meter: meter)
+            meter: meter, clientFields: learnedKeys)
     }
 
     func prover(_ remote: Remote) -> Prover {

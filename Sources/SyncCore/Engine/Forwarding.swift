@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 import Logging
 public import TablesProtocol
 
@@ -78,11 +78,12 @@ extension SyncEngine {
     /// - Returns: nil if the item is in the store now; otherwise the backend's answer.
     /// - Throws: ``StoreError`` when the store cannot be written.
     public func fetch(
-        _ id: ItemID, of table: TableName, generation: Generation
+        _ id: ItemID, of table: TableName, headers: HTTPFields = [:], generation: Generation
     ) async throws(StoreError) -> ForwardedAnswer? {
         let change = try await store.read { try $0.counters.changeCount() }
         let read = ForwardedRead(
-            table: table, target: .item(id, includeDeleted: true), generation: generation)
+            table: table, target: .item(id, includeDeleted: true), headers: headers,
+            generation: generation)
         switch await exchange(read) {
         case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
         case .untranslatable: return .untranslatable
@@ -130,11 +131,18 @@ extension SyncEngine {
         if let failure = await namedWait(of: read.table) {
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
-        if knownGeneration == nil,
-            let failure = await findGeneration(with: read.table, credential)
-        {
-            if !Task.isCancelled { await recordFailure(failure, of: read.table) }
-            return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+        // The backend may want a key of the client's own in every request.
+        let keys = read.headers.filter { $0.name.canonicalName.contains("key") }
+        if knownGeneration == nil || !keys.isEmpty && scheduler.backend.state == .signedOut {
+            var failure = await findGeneration(with: read.table, credential)
+            if failure?.state == .signedOut, !keys.isEmpty {
+                learnedKeys = HTTPFields(keys)
+                failure = await findGeneration(with: read.table, credential)
+            }
+            if let failure, failure.state != .signedOut {
+                if !Task.isCancelled { await recordFailure(failure, of: read.table) }
+                return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+            }
         }
         let now = clock.now()
         guard let (exchange, spoken, sent) = await send(read, credential) else {
@@ -213,7 +221,7 @@ extension SyncEngine {
     }
 
     /// Finds the backend's generation with a list of the table.
-    /// - Returns: why the backend cannot be used at all; nil if it answers, even without a list.
+    /// - Returns: why the backend cannot be used; nil if it answers, even without a list.
     private func findGeneration(
         with table: TableName, _ credential: Credential
     ) async -> Prover.Failure? {
@@ -225,8 +233,8 @@ extension SyncEngine {
             switch failure.state {
             // A failure of this table only. The client's own request shows it.
             case .degraded where failure.isFault: return nil
-            case .offline, .portal, .degraded: return failure
-            case .online, .notTables, .signedOut: return nil
+            case .offline, .portal, .degraded, .signedOut: return failure
+            case .online, .notTables: return nil
             }
         }
     }

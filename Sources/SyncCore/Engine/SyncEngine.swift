@@ -1,4 +1,5 @@
 public import HTTPMessage
+import HTTPTypes
 public import Logging
 public import TablesProtocol
 
@@ -86,6 +87,8 @@ public actor SyncEngine {
     var isRetired = false
     /// The most rows that one list of a table may ask for, where the backend refused more.
     var takenRows: [TableName: Int] = [:]
+    /// A client's keys, which every request has where the backend refuses those without. In memory alone.
+    var learnedKeys: HTTPFields = [:]
     /// The number of the last change for all identities that was applied (``SettingsForAll``).
     var appliedChanges = 0
     /// The task of the run in progress, which the watchdog may cancel.

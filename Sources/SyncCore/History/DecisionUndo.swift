@@ -95,25 +95,39 @@ struct DecisionUndo: InTransaction {
 
     /// Restores an operation that was discarded, as a new change of the item as it is now.
     ///
-    /// 1. Behind open operations it is their successor. It is refused unless the item is as the discard left
+    /// 1. The update that was taken out of a discarded delete is merged into it again, unless it was sent.
+    /// 2. Behind open operations it is their successor. It is refused unless the item is as the discard left
     ///    it, or as its client saw it.
-    /// 2. One that may have been applied, and a conflict, stay as they were, over the item's present row.
-    /// 3. Any other is judged against the backend's row as it is known (``ChainJudge``). If another writer
+    /// 3. One that may have been applied, and a conflict, stay as they were, over the item's present row.
+    /// 4. Any other is judged against the backend's row as it is known (``ChainJudge``). If another writer
     ///    has changed the same columns since, it becomes a conflict. Otherwise it is rebased onto that row.
     private func restore(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
         var row =
             try items.row(table, point.operation.itemID) ?? purgedRow(point, table)
-        let chain = try queue.chain(of: row)
+        let before = row
+        var chain = try queue.chain(of: row)
+        let isAsLeft = isSame(row.visible, entry.after)
+        var unfolded = chain.last
+        if point.operation.kind == .delete, isAsLeft, unfolded?.kind == .update,
+            unfolded?.createdAt.milliseconds == entry.at, unfolded?.mayHaveReached == false
+        {
+            chain.removeLast()
+        } else {
+            unfolded = nil
+        }
         let follows = !chain.isEmpty && point.operation.successorOf != nil
-        let isUnchanged =
-            isSame(row.visible, entry.after) || isSame(row.visible, point.operation.baseRow)
+        let isUnchanged = isAsLeft || isSame(row.visible, point.operation.baseRow)
         guard chain.isEmpty || follows && isUnchanged else {
             return .refused(
                 reason: "The item has a newer change: discard or undo that one first.")
         }
-        let before = row
+        if var unfolded {
+            try queue.close(
+                &unfolded, .collapsed, reason: "The decision that made it was undone.")
+            if chain.isEmpty { row.takeShadow() }
+        }
         var operation = try renewed(point.operation)
         operation.itemID = row.id
         operation.successorOf = chain.last?.seq

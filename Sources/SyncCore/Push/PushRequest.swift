@@ -34,8 +34,9 @@ extension PushPass {
     ///    (``AnsweredRow``). It becomes the server's row.
     /// 4. After a delete in a table of which it is not known yet, read whether the backend keeps the row as
     ///    deleted.
-    /// 5. Find out whether a failure is the link's, or the table's. If it is the link's, or if the next
-    ///    operation would get the same answer, nothing more is sent; if it is the table's, nothing more of it.
+    /// 5. Find out whether a refusal in text is a gateway's, and whether a failure is the link's, or the table's.
+    ///    If it is the link's, or if the next operation would get the same answer, nothing more is sent; if it is
+    ///    the table's, nothing more of it.
     func sendAndJudge(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord, _ gates: TableGates
@@ -64,7 +65,8 @@ extension PushPass {
             (decision, origin) = await readDeleted(decision, origin, of: operation)
         }
         decision = withoutToken(decision, for: record.name)
-        let failure = await attributeFailure(&decision, operation, gates)
+        let isInText = exchange.response?.isRefusalInText == true
+        let failure = await attributeFailure(&decision, operation, gates, isInText: isInText)
         if failure != nil || decision.endsPush { slots.close() }
         var end = AttemptEnd(exchange)
         end.error = end.error ?? failure?.reason
@@ -264,7 +266,7 @@ extension PushPass {
     /// The backend connection for an operation, with the header fields that its client sent.
     func remote(for operation: TableOperation) -> Remote {
         var remote = remote
-        remote.clientFields = operation.headers
+        remote.clientFields.override(with: operation.headers)
         return remote
     }
 
@@ -317,10 +319,21 @@ extension PushPass {
 
     /// Checks a failure that may be the operation's own or its table's with a proof: by other tables first, if
     /// it may be the table's. If the proof fails too, the failure is the backend's.
+    /// - Parameter isInText: whether a refusal may be that of a gateway which refuses all requests: it counts if
+    ///   the proof succeeds after it.
     /// - Returns: the failure of the link or the backend; nil if the backend otherwise answers.
     func attributeFailure(
-        _ decision: inout PushDecision, _ operation: TableOperation, _ gates: TableGates
+        _ decision: inout PushDecision, _ operation: TableOperation, _ gates: TableGates,
+        isInText: Bool = false
     ) async -> Prover.Failure? {
+        if isInText, case .quarantine(let reason) = decision {
+            let doubted = PushDecision.postponed(
+                Postponement(cause: .own, maybeApplied: false, reason: reason))
+            var judged = doubted
+            let failure = await attributeFailure(&judged, operation, gates)
+            if judged != doubted { decision = judged }
+            return failure
+        }
         guard case .postponed(var later) = decision else { return nil }
         let table = operation.table
         let request = remote.failures.last(of: table)

@@ -122,10 +122,12 @@ struct Settlement {
 }
 
 extension AttemptEnd {
-    private var isPage: Bool { response?.utf8.first == UInt8(ascii: "<") }
-
     /// Whether the backend refused the request, so that it changed nothing.
-    var isRefusal: Bool { !isPage && [404, 409, 410, 412].contains(status) }
+    var isRefusal: Bool {
+        let isOfTables = fields.contains { $0.lowercased().hasPrefix("x-zumo-server-version:") }
+        return [404, 409, 410, 412].contains(status)
+            && !AnswerReader.isPage(Array((response ?? "").utf8), isOfTables: isOfTables)
+    }
 
     /// The message of the answer; nil without one.
     var message: String? {
@@ -136,7 +138,7 @@ extension AttemptEnd {
     /// What came of the request; nil if nothing is known.
     var sentence: String? {
         guard let status else { return error }
-        let text = AnswerReader.message(in: Array((response ?? "").utf8), isPage: isPage)
+        let text = AnswerReader.message(in: Array((response ?? "").utf8))
         return "The backend answered \(status)\(Verdict.detail(text))"
     }
 }

@@ -284,7 +284,7 @@ struct Collapsing: InTransaction {
     }
 }
 
-/// Merges successors into the operation before them.
+/// Merges successors into the operation before them, and takes updates out of deletes again.
 struct Folding: InTransaction {
     let transaction: Transaction
 
@@ -345,6 +345,28 @@ struct Folding: InTransaction {
         let rest = try queue.successors(of: operation.seq)
         try queue.close(&operation, .collapsed, reason: "Changed back before it was sent.")
         try rebase.move(&row, rest, onto: ServerSide(shadowOf: row))
+    }
+
+    /// Makes the update again that was merged into a delete which was given up: its client was told of it. The
+    /// caller judges it against the backend's row.
+    /// - Returns: nil if none was merged into it.
+    func unfold(
+        _ delete: TableOperation, after predecessor: Int64? = nil
+    ) throws -> TableOperation? {
+        guard delete.kind == .delete, delete.baseRow != nil, !delete.changes.isEmpty else {
+            return nil
+        }
+        var update = TableOperation(
+            id: transaction.ids.operationID(at: transaction.now), tableID: delete.tableID,
+            table: delete.table, itemID: delete.itemID, kind: .update,
+            generation: delete.generation, actor: delete.actor, createdAt: transaction.now)
+        (update.baseRow, update.baseVersion) = (delete.baseRow, delete.baseVersion)
+        (update.parameters, update.headers) = (delete.parameters, delete.headers)
+        (update.conditional, update.successorOf) = (delete.conditional, predecessor)
+        update.setChange(to: delete.result)
+        try queue.insert(&update)
+        events.emit(.operation, update)
+        return update
     }
 
     /// Closes an operation that was merged into the one before it, and attaches its successor to that one.

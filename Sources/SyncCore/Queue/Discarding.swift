@@ -5,7 +5,8 @@ struct Discarding: InTransaction {
     let transaction: Transaction
 
     /// Closes an operation without effect. The item becomes the backend's row, with its later operations
-    /// applied.
+    /// applied. An update that was merged into a delete is sent again, unless later operations follow or a person
+    /// has decided a conflict: then the item's values were chosen after it.
     /// - Parameter isAnswered: whether `server` has just come from the backend. If not, a page of a pull that
     ///   is on its way still applies.
     func giveUp(
@@ -23,7 +24,15 @@ struct Discarding: InTransaction {
             let isNewer = try isAnswered || counters.changeCount() == 0
             row.settledAt = isNewer ? try counters.nextChange() : max(row.settledAt, 1)
         }
-        try rebase.move(&row, successors, onto: server)
+        let isChosen = !successors.isEmpty || kind == .resolved
+        let unfolded = isChosen ? nil : try folding.unfold(operation)
+        try rebase.move(&row, successors + [unfolded].compactMap(\.self), onto: server)
+        if let unfolded, row.pending == unfolded.seq, row.deleted {
+            // It is a conflict, in which the item is as the update leaves it.
+            let deleted = row
+            (row.columns, row.deleted) = (unfolded.result, false)
+            try items.restamp(&row, from: deleted)
+        }
         if row.deleted, transaction.has(.discardKeepsRow) {
             row.deleted = false
             try items.save(&row)
@@ -55,7 +64,8 @@ struct Discarding: InTransaction {
         return try actions.emitDone(operation)
     }
 
-    /// Discards an operation that follows others. The item becomes what those leave.
+    /// Discards an operation that follows others. The item becomes what those leave, with what was merged into
+    /// a delete.
     private func discardSuccessor(
         _ operation: inout TableOperation, _ row: inout ItemRow, reason: String
     ) throws {
@@ -64,8 +74,10 @@ struct Discarding: InTransaction {
             operation, row, ServerSide(shadowOf: row), isFollowed: false)
         let earlier = try queue.chain(of: row).prefix { $0.seq != operation.seq }
         try queue.close(&operation, .discarded, reason: reason)
-        row.columns = earlier.result ?? row.columns
-        row.deleted = earlier.last?.kind == .delete
+        let unfolded = try folding.unfold(operation, after: earlier.last?.seq)
+        let left = earlier + [unfolded].compactMap(\.self)
+        row.columns = left.result ?? row.columns
+        row.deleted = left.last?.kind == .delete
         try items.restamp(&row, from: before)
         try history.record(
             .discarded, actor: .person, operation, before: before.visible, after: row.visible,

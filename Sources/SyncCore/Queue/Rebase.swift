@@ -35,8 +35,11 @@ struct Rebase: InTransaction {
             try transaction.run(
                 "UPDATE operations SET successor_of = NULL WHERE seq = ?", [operation.seq])
         }
-        for (index, operation) in chain.enumerated() {
-            var operation = operation
+        var chain = chain
+        var index = 0
+        while index < chain.count {
+            var operation = chain[index]
+            defer { index += 1 }
             guard conflict == nil else {
                 operation.successorOf = kept.last?.seq
                 try queue.save(&operation)
@@ -68,6 +71,9 @@ struct Rebase: InTransaction {
                 case .server:
                     try giveUpSuccessor(
                         &operation, before, for: judge.server, isFollowed: index + 1 < chain.count)
+                    if index + 1 == chain.count, let update = try folding.unfold(operation) {
+                        chain.append(update)
+                    }
                     continue
                 }
             }

@@ -1,4 +1,4 @@
-import HTTPMessage
+public import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
@@ -40,8 +40,7 @@ struct AnswerReader {
     /// Reads a response whose status is not 2xx.
     private func refusal(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
-        // 1. Redirects and HTML pages may come from something between us and the backend, so they are no
-        //    verdict.
+        // 1. Redirects and pages may come from something between us and the backend, so they are no verdict.
         if (300..<400).contains(status) || status < 200 {
             return .unusable(status: status, .redirect)
         }
@@ -58,7 +57,7 @@ struct AnswerReader {
         case 401: return .unauthorized
         default: break
         }
-        if looksLikePage(response) { return .unusable(status: status, .html) }
+        if response.isPage { return .unusable(status: status, .html) }
         // 3. A refused protocol version says nothing about the operation.
         if status == 400, text(response).lowercased().contains("zumo-api-version") {
             return .unusable(status: status, .otherVersion)
@@ -75,7 +74,7 @@ struct AnswerReader {
 
     private func unusable(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
-        if looksLikePage(response) { return .unusable(status: status, .html) }
+        if response.isPage { return .unusable(status: status, .html) }
         let isJSON = (try? JSONText(validating: response.jsonBytes)) != nil
         return .unusable(status: status, isJSON ? .unexpectedShape : .notJSON)
     }
@@ -86,32 +85,39 @@ struct AnswerReader {
         return RemoteRow(object, generation: generation, etag: etag)
     }
 
-    private func text(_ response: Response) -> String {
-        Self.message(in: response.jsonBytes, isPage: looksLikePage(response))
-    }
+    private func text(_ response: Response) -> String { Self.message(in: response.jsonBytes) }
 
-    /// The message in an answer's body: the `error` or `message` of its JSON object, else its beginning.
-    static func message(in bytes: [UInt8], isPage: Bool = false) -> String {
+    /// The message in an answer's body: the `error` or `message` of its JSON object, else its beginning. A page
+    /// has none.
+    static func message(in bytes: [UInt8]) -> String {
         if let object = try? Columns(ofBackend: bytes) {
             for name in ["error", "message", "detail", "title", "description"] {
                 if let text = object[name]?.string { return cut(text) }
             }
         }
-        return isPage ? Unusable.html.words : cut(String(decoding: bytes, as: UTF8.self))
+        return beginsLikePage(bytes)
+            ? Unusable.html.words : cut(String(decoding: bytes, as: UTF8.self))
     }
 
-    private func looksLikePage(_ response: Response) -> Bool {
-        if response.head.headerFields[.contentType]?.lowercased().contains("html") == true {
-            return true
-        }
-        return response.jsonBytes.first { !Self.isSpace($0) } == UInt8(ascii: "<")
+    /// Whether the body of a refusal is a page for people, which may come from anything on the way. It is none,
+    /// whatever its content type, if it is JSON or a short text: Express sends a script's sentence as HTML.
+    /// - Parameter isOfTables: whether the answer states the version of a /tables server, which is then its own.
+    static func isPage(_ bytes: [UInt8], isOfTables: Bool) -> Bool {
+        if isOfTables { return false }
+        return beginsLikePage(bytes)
+            || bytes.count > SyncLimits.refusalTextBytes
+                && (try? JSONText(validating: bytes)) == nil
+    }
+
+    static func beginsLikePage(_ bytes: [UInt8]) -> Bool {
+        bytes.first { !isSpace($0) } == UInt8(ascii: "<")
     }
 
     private static func cut(_ text: String) -> String {
         String(text.prefix(SyncLimits.quotedAnswerCharacters))
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
+    static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 }
@@ -122,6 +128,24 @@ extension Response {
     fileprivate var jsonBytes: [UInt8] {
         let bytes = bytes ?? []
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
+
+    /// Whether it is a page for people, and no answer of /tables.
+    public var isPage: Bool {
+        if head.status.code >= 400 {
+            return AnswerReader.isPage(jsonBytes, isOfTables: serverVersion != nil)
+        }
+        return beginsLikePage
+            || head.headerFields[.contentType]?.lowercased().contains("html") == true
+    }
+
+    /// Whether the body is HTML, which a /tables server may have sent too.
+    public var beginsLikePage: Bool { AnswerReader.beginsLikePage(jsonBytes) }
+
+    /// Whether a refusal is a sentence that a gateway could have written as well.
+    var isRefusalInText: Bool {
+        serverVersion == nil && !isPage && !jsonBytes.isEmpty
+            && (try? JSONText(validating: jsonBytes)) == nil
     }
 
     /// The version that a /tables server states; nil if it states none.

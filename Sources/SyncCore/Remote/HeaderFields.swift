@@ -56,6 +56,11 @@ public struct ForwardableName: Sendable, Hashable {
         + "(Authorization, Cookie, Referer, X-ZUMO-AUTH, X-ZUMO-APPLICATION), not a condition (If-…), and none "
         + "that Understudy sends itself (ZUMO-API-VERSION, Idempotency-Key, traceparent, tracestate, Understudy-…)"
 
+    /// Whether an operator may set no field of this name. `Authorization` may be one of a gateway.
+    public static func isReserved(_ name: HTTPField.Name) -> Bool {
+        name != .authorization && isRefused(name.canonicalName)
+    }
+
     private static func isRefused(_ name: String) -> Bool {
         refused.contains(name) || refusedBeginnings.contains { name.hasPrefix($0) }
     }
@@ -86,7 +91,7 @@ enum RecordedFields {
     ]
     /// Parts of a name that mark its value as a secret.
     private static let secretParts =
-        ["token", "secret", "password", "credential"].map { Array($0.utf8) }
+        ["token", "secret", "password", "credential", "subscription-key"].map { Array($0.utf8) }
 
     /// `Name: value`, cut to ``SyncLimits/recordedFields`` lines; a secret's value is left out.
     static func lines(_ fields: HTTPFields) -> [String] {

@@ -195,9 +195,10 @@ final class FailedRequests: Sendable {
 
 extension RemoteAnswer {
     /// Whether the answer to a read by id means that the table has no such row: 404 or 410. Express answers so, with
-    /// a sentence of its own, where it has no such path.
+    /// a sentence of its own, where it has no such path, and so does a page.
     var isAbsence: Bool {
-        if case .missing(_, let text) = self { !text.hasPrefix("Cannot GET ") } else { false }
+        guard case .missing(_, let text) = self else { return false }
+        return !text.hasPrefix("Cannot GET ") && text != Unusable.html.words
     }
 
     /// Whether the request failed, so that there is neither a row nor a verdict.

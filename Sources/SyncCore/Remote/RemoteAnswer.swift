@@ -13,7 +13,7 @@ enum RemoteAnswer: Sendable, Hashable {
     /// 409 or 412, with the row if the body was one, else with the backend's sentence. Real servers echo the
     /// client's own item after a duplicate insert, so for an insert the row proves nothing.
     case conflict(status: Int, RemoteRow?, text: String = "")
-    /// 404 or 410, with the backend's sentence, in JSON or without a body.
+    /// 404 or 410, with the backend's sentence.
     case missing(status: Int, text: String = "")
     /// 401.
     case unauthorized
@@ -31,7 +31,7 @@ enum RemoteAnswer: Sendable, Hashable {
 }
 
 enum Unusable: String, Sendable, Hashable {
-    /// An HTML page: a captive portal, or a server that does not speak /tables.
+    /// A page for people: a captive portal, or a server that does not speak /tables.
     case html
     /// The body is not JSON, or it is incomplete.
     case notJSON

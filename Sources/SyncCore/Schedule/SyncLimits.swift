@@ -156,6 +156,8 @@ public enum SyncLimits {
     static let purgeRows = 1_000_000_000
     /// The characters of an answer that an error message quotes.
     static let quotedAnswerCharacters = 300
+    /// The bytes of a refusal in text that may be a script's sentence. A longer one counts as a page.
+    static let refusalTextBytes = 1000
     /// The bytes of a response body that an attempt records.
     static let excerptBytes = 4096
     /// The header fields of one request or answer that an attempt records.

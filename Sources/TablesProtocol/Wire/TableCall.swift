@@ -191,6 +191,7 @@ extension TableCall {
         try checkNames(parameters, generation: client.generation)
         if fields[.methodOverride] != nil { throw .methodOverride }
         let path = try path.get()
+        guard path.below.isEmpty else { throw .unknownTable(String(request.path)) }
         // The first generation's servers do not know the field.
         let includeDeleted =
             client != .mobileServices && fields[.options]?.trimmed == "include:deleted"

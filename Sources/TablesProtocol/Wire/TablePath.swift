@@ -46,8 +46,15 @@ public struct TablePath: Sendable, Hashable {
     public var table: TableName
     /// The item's id; nil if the path has none.
     public var id: ItemID?
+    /// What follows the item's id, undecoded, beginning with a slash: a path of the server's own. Empty for none.
+    public var below = ""
     /// The table's path as received, without a trailing slash.
     var tablePath: String
+
+    /// The same path with another item's id, percent-encoded.
+    public func naming(_ id: ItemID) -> String {
+        "\(tablePath)/\(PercentCoding.encode(id.text))\(below)"
+    }
 
     /// Whether an undecoded path belongs to `/tables`, in any case and encoding.
     public static func isTables(_ path: Substring) -> Bool {
@@ -56,8 +63,8 @@ public struct TablePath: Sendable, Hashable {
         return PercentCoding.decode(Substring(first), allowsNUL: false)?.lowercased() == "tables"
     }
 
-    /// Parses `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash. Splits the path at its
-    /// undecoded slashes, then decodes each segment once.
+    /// Parses `/tables/NAME`, `/tables/NAME/ID`, with or without a trailing slash, and paths below. Splits the
+    /// path at its undecoded slashes, then decodes each segment once.
     /// - Returns: nil for a path beside `/tables`, see ``isTables(_:)``; otherwise the path, or what is wrong
     ///   with its encoding, shape, name or id.
     public static func read(_ path: Substring) -> Result<TablePath, TablesError>? {
@@ -105,8 +112,11 @@ public struct TablePath: Sendable, Hashable {
         guard rest != [""] else { return }
         if rest.last == "" { rest.removeLast() }
         guard let text = rest.first else { return }
-        guard rest.count == 1 else { throw .unknownTable(String(path)) }
         do throws(ItemID.Refusal) { id = try ItemID(text) } catch { throw .invalidID(error) }
+        if rest.count > 1 {
+            let item = path.utf8.dropFirst(tablePath.utf8.count + 1)
+            below = String(Substring(item.drop { $0 != UInt8(ascii: "/") }))
+        }
     }
 
     private static func upToSecondSegment(_ path: Substring) -> String {

@@ -118,6 +118,7 @@ extension UnknownVariable {
         Settings.backendCA.variable, Settings.backendCertificate.variable,
         Settings.backendKey.variable, Settings.backendProxy.variable,
         Settings.backendGeneration.variable, Settings.pageSize.variable,
+        Settings.backendHeader.variable,
     ]
 }
 

@@ -321,6 +321,7 @@ extension ServeSetting {
         ServeSetting(Settings.backendCertificate),
         ServeSetting(Settings.backendKey),
         ServeSetting(Settings.backendProxy),
+        ServeSetting(Settings.backendHeader),
         ServeSetting(Settings.allowPlainHTTP),
         ServeSetting(Settings.listen),
         ServeSetting(Settings.dashboardListen),

@@ -125,7 +125,8 @@ extension Doctor {
                 check, "\(address): \(found.reason)",
                 "Sign in with the client. What it wrote with its token is sent then; what was written "
                     + "without one stays until it is given to its user: understudy queue assign. One of "
-                    + "Mobile Services may want its application key: --application-key-file.")
+                    + "Mobile Services may want its application key: --application-key-file. A gateway may want a "
+                    + "key: --backend-header.")
         case .portal:
             return .problem(
                 check, "\(address): \(found.reason)",

@@ -265,7 +265,8 @@ struct RunningState: Sendable, Hashable {
         for setting in ServeSetting.all
         where Self.examined.contains(setting.name) && sources.statements(setting).isEmpty {
             let values = settings[setting.name]
-            if Self.paths.contains(setting.name), values?.first?.hasPrefix("/") != true { continue }
+            let isPath: (String) -> Bool = { $0.hasPrefix("/") || $0.contains("=@/") }
+            if Self.paths.contains(setting.name), values?.allSatisfy(isPath) != true { continue }
             if values?.contains(where: Redaction.hides(in:)) == true { continue }
             flags[setting.name] = values
         }
@@ -274,7 +275,7 @@ struct RunningState: Sendable, Hashable {
 
     private static let paths: Set<String> = [
         Settings.backendCA.name, Settings.backendCertificate.name, Settings.backendKey.name,
-        Settings.applicationKeyFile.name,
+        Settings.applicationKeyFile.name, Settings.backendHeader.name,
     ]
 
     private static let examined = paths.union([

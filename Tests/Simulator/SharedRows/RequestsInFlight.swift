@@ -214,7 +214,10 @@ extension SharedRows {
             expected[id]?[name] = nil
             beneath[id]?[name] = nil
             buried[id]?[name] = nil
+            unburied[id]?[name] = nil
         }
-        if new[ValueHistory.deleted] == "true" { (expected[id], buried[id]) = (nil, nil) }
+        if new[ValueHistory.deleted] == "true" {
+            (expected[id], buried[id], unburied[id]) = (nil, nil, nil)
+        }
     }
 }

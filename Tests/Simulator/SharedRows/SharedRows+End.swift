@@ -278,6 +278,15 @@ extension SharedRows {
                 }
             }
         }
+        // What was merged into a deletion that a person gave up is sent.
+        for (name, columns) in unburied where !open.contains(name) {
+            for (column, value) in columns
+            where value != ValueHistory.null && !history.existed(value, column, of: name) {
+                fault(
+                    "\(name).\(column) = \(value) was accepted before a discarded deletion and is nowhere",
+                    name)
+            }
+        }
         // An update that was refused becomes the delete that follows it.
         for (name, columns) in beneath
         where !open.contains(name) && !givenUp.contains(name) && !refused.contains(name) {

@@ -116,7 +116,11 @@ extension SharedRows {
             guard case .done = try await edit(one, id, proxy) else { return }
         default:
             note("p\(proxy.number) discard \(id) \(one.kind) \(one.state)")
-            _ = try await proxy.store.discard(one.id, revision: one.revision)
+            let values = one.kind == .delete && !inserting.contains(id) ? buried[id] : nil
+            let outcome = try await proxy.store.discard(one.id, revision: one.revision)
+            giveUp(id)
+            if case .done = outcome { unburied[id] = values }
+            return
         }
         giveUp(id)
     }
@@ -144,6 +148,7 @@ extension SharedRows {
         givenUp.insert(name)
         expected[name] = nil
         buried[name] = nil
+        unburied[name] = nil
         changes[name, default: 0] += 1
     }
 

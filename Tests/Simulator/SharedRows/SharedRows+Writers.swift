@@ -125,7 +125,9 @@ extension SharedRows {
             let isBuried = intention.verb == "undelete" && buried[name]?[column] != nil
             if !isBuried { expected[name, default: [:]][column] = plan.stored(value) }
         }
+        for column in intention.intended.keys { unburied[name]?[column] = nil }
         if deleted == "true" {
+            unburied[name] = nil
             let isKnown = before?.serverVersion != nil && !inserting.contains(name)
             let isSent = isSoft && !isStuck && isKnown && plan.hasVersions
             beneath[name] = isSent ? expected[name] : nil

@@ -82,6 +82,8 @@ package actor SharedRows {
     var beneath: [String: [String: String]] = [:]
     /// The last acknowledged values of items that a client deleted and no other writer has changed since.
     var buried: [String: [String: String]] = [:]
+    /// Those of items whose deletion a person has discarded since.
+    var unburied: [String: [String: String]] = [:]
     /// The items that a client has inserted, until the backend has them.
     var inserting: Set<String> = []
     /// The items whose last write by a client is an undelete.

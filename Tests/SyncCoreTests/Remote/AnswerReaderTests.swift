@@ -118,6 +118,86 @@ import Testing
         }
     }
 
+    enum Body: CaseIterable, Sendable {
+        case json, sentence, indentedPage, page, long, longJSON, none
+
+        var text: String {
+            switch self {
+            case .json: #"{"error":"only the owner may do this"}"#
+            case .sentence: "only the owner may do this"
+            case .indentedPage: " \r\n\t<p>Blocked</p>"
+            case .page: "<!DOCTYPE html><html><body>Blocked</body></html>"
+            case .long: String(repeating: "blocked ", count: SyncLimits.refusalTextBytes / 8 + 1)
+            case .longJSON:
+                #"{"error":"no","trace":""#
+                    + String(repeating: "x", count: SyncLimits.refusalTextBytes) + #""}"#
+            case .none: ""
+            }
+        }
+
+        /// What a verdict quotes.
+        var sentence: String {
+            switch self {
+            case .json, .sentence: "only the owner may do this"
+            case .indentedPage, .page: "a page for people, not an answer of /tables"
+            case .long: String(text.prefix(SyncLimits.quotedAnswerCharacters))
+            case .longJSON: "no"
+            case .none: ""
+            }
+        }
+
+        var mayBeOfAnyServer: Bool { [.indentedPage, .page, .long].contains(self) }
+    }
+
+    @Test(arguments: [400, 403, 404, 405, 409, 410, 412, 413, 422], Body.allCases)
+    func
+        `a refusal is a verdict in any content type, and a page only of a server that states its version`(
+            status: Int, body: Body
+        )
+    {
+        for type in ["text/html; charset=utf-8", "text/plain", "application/json", nil] {
+            for version in [nil, "node-3.0.0"] {
+                var fields = HTTPFields()
+                if let version { fields.set("x-zumo-server-version", version) }
+                let answer = response(status, body.text, type: type, fields: fields)
+                let expected: RemoteAnswer =
+                    if version == nil, body.mayBeOfAnyServer {
+                        .unusable(status: status, .html)
+                    } else {
+                        switch status {
+                        case 404, 410: .missing(status: status, text: body.sentence)
+                        case 409, 412: .conflict(status: status, nil, text: body.sentence)
+                        default: .rejected(status: status, text: body.sentence)
+                        }
+                    }
+                #expect(reader.write(answer) == expected)
+                #expect(reader.list(answer, of: "/tables/t") == expected)
+                #expect(answer.isPage == (version == nil && body.mayBeOfAnyServer))
+                let end = AttemptEnd(
+                    status: status, response: body.text, fields: RecordedFields.lines(fields))
+                #expect(end.isRefusal == (!answer.isPage && [404, 409, 410, 412].contains(status)))
+                #expect(
+                    end.sentence
+                        == "The backend answered \(status)\(Verdict.detail(body.sentence))")
+                let isHTML = body == .page || body == .indentedPage
+                #expect(
+                    expected.isAbsence
+                        == ([404, 410].contains(status) && !isHTML && !answer.isPage))
+            }
+        }
+    }
+
+    @Test func `a quota is no verdict in any content type, and a 401 always asks to sign in`() {
+        for body in Body.allCases {
+            for type in ["text/html", "text/plain"] {
+                let quota = response(403, body.text, type: type, fields: [.retryAfter: "7"])
+                #expect(
+                    reader.write(quota) == .unavailable(status: 403, retryAfter: .seconds(7)))
+                #expect(reader.write(response(401, body.text, type: type)) == .unauthorized)
+            }
+        }
+    }
+
     @Test(arguments: [
         ("120", Duration.seconds(120)), (" 0 ", .zero), ("-5", .zero), ("soon", nil),
         ("Tue, 14 Nov 2023 22:14:20 GMT", .seconds(60)), ("Tue, 14 Nov 2023 22:00:00 GMT", .zero),

@@ -1,3 +1,4 @@
+import HTTPMessage
 import HTTPTypes
 import Testing
 
@@ -25,7 +26,8 @@ import Testing
         ("/tables/t/%2E%2E", 400), ("/tables/t/a%3Fb", 400), ("/tables/t/%5C", 400),
         ("/tables/t/" + String(repeating: "x", count: 256), 400), ("/tables", 404),
         ("/tables/", 404),
-        ("/tables//a", 404), ("/tables/t//", 400), ("/tables/t/a/b", 404), ("/tables/1t", 404),
+        ("/tables//a", 404), ("/tables/t//", 400), ("/tables/t//b", 400),
+        ("/tables/t/a%2Fb/c", 400), ("/tables/1t", 404),
         ("/tables/a%2Fb", 404), ("/tables/%00", 400), ("/other/t", 404), ("tables/t", 404),
     ])
     func `refuses`(path: String, status: Int) {
@@ -33,6 +35,33 @@ import Testing
             try TablePath(path[...])
         } throws: {
             ($0 as? TablesError)?.status(in: .mobileApps).code == status
+        }
+    }
+
+    @Test(arguments: [
+        ("/tables/t/a1", "", "/tables/t/b%201"), ("/tables/t/a1/", "", "/tables/t/b%201"),
+        ("/Tables/t/a%201/Files", "/Files", "/Tables/t/b%201/Files"),
+        ("/tables/t/a1/Files/", "/Files/", "/tables/t/b%201/Files/"),
+        ("/%74ables/t/a1/F%20s/p%2Fq.jpg", "/F%20s/p%2Fq.jpg", "/%74ables/t/b%201/F%20s/p%2Fq.jpg"),
+    ])
+    func `keeps what is below an item as it came, also under another id`(
+        path: String, below: String, other: String
+    ) throws {
+        let parsed = try TablePath(path[...])
+        #expect(parsed.below == below)
+        #expect(parsed.naming(try ItemID("b 1")) == other)
+    }
+
+    @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+    func `what is below an item is no call of a table`(method: String) throws {
+        let request = Request(
+            head: HTTPRequest(
+                method: try #require(HTTPRequest.Method(method)), scheme: "http", authority: "h",
+                path: "/tables/t/a/b", headerFields: [:]))
+        #expect {
+            try TableCall.parse(request, defaultGeneration: .mobileApps)
+        } throws: {
+            ($0 as? TablesError)?.status(in: .mobileApps).code == 404
         }
     }
 

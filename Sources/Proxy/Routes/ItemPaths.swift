@@ -1,0 +1,57 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Paths below an item, such as `/tables/todoitem/ID/MobileServiceFiles`: routes of the server's own.
+extension TablesRoutes {
+    /// Passes a request on, under the id by which the backend knows the item. While the backend is out of reach, and
+    /// for an item that waits to be sent, the answer is 503: the server would deny the item. A caller whose store is
+    /// not known has no items here.
+    func passOn(
+        _ request: Request, _ path: TablePath, _ forwarding: PassThrough.Forwarding
+    ) -> Answer {
+        guard let id = path.id, tables?.contains(path.table) ?? true else {
+            return .now(passThrough.refused(request, .unknownTable(path.table.text)))
+        }
+        let seconds = Limits.retryAfterSeconds
+        guard tenants.anonymous.backendStatus.mayAsk else {
+            return .now(passThrough.refused(request, .offline(retryAfterSeconds: seconds)))
+        }
+        learnKey(request)
+        let client = ClientFamily.detect(request, default: defaultGeneration)
+        let token = Token(request.head.headerFields, generation: client.generation)
+        let owner = tenants.resolve(token, path.table, worker: request.connection.worker)
+        return .later { reply in
+            work.start {
+                var request = request
+                if let store = await tenant(of: owner)?.store {
+                    let standing = try? await store.standing(path.table, id, own: nil)
+                    if standing?.operation?.kind == .insert, standing?.server == nil {
+                        let sentence =
+                            "The item waits to be sent to the backend, which does not know it before."
+                        return reply(
+                            passThrough.refused(
+                                request, .unavailable(sentence, retryAfterSeconds: seconds)))
+                    }
+                    let known = try? await store.presentID(of: id, in: path.table)
+                    if let known, known != id {
+                        let query = request.head.path?.drop { $0 != "?" } ?? ""
+                        request.head.path = path.naming(known) + query
+                    }
+                }
+                passThrough.handle(request, forwarding).send(reply)
+            }
+        }
+    }
+
+    /// The caller's tenant, opened if it is closed; nil if it is not known.
+    private func tenant(of owner: TenantRegistry.TokenResolution) async -> Tenant? {
+        switch owner {
+        case .tenant(let tenant, _): tenant
+        case .closed(let identity, _, _), .doubtful(_, let identity, _):
+            try? await tenants.open(identity)
+        case .unknown, .ended: nil
+        }
+    }
+}
