@@ -66,7 +66,8 @@ final class Routes: HTTPHandler {
             if isBrowserRoot, accepts.contains("text/html") { return .now(Self.dashboardRedirect) }
             let forwarding = PassThrough.Forwarding(
                 base: asked.base, addsKey: gate.mayUseTables(asked),
-                isSandboxed: gate.portRole(request.connection) != .clients)
+                isSandboxed: gate.portRole(request.connection) != .clients,
+                mayChangeRows: CustomAPIs.mayChangeRows(request.head.method, root: path.root))
             return passThrough.handle(request, forwarding)
         }
     }

@@ -49,6 +49,19 @@ extension SyncEngine {
             isExplicit: isExplicit)
     }
 
+    /// Pulls a table for a client's read, unless a pull of it that began at `time` or later has come to its end.
+    /// Callers share a pull; one that began before `time` may miss a change, and is followed by another.
+    public func refresh(_ table: TableName, since time: Duration) async {
+        for _ in 0..<SyncLimits.pullsPerRefresh {
+            if let last = pulledAt[table], last >= time { return }
+            scheduler.pullsForRead(of: table, now: clock.uptime())
+            let run = await perform(.pull(PullRequest(table: table)))
+            guard run.state == .complete || run.pull.contains(where: { $0.error == nil }) else {
+                return
+            }
+        }
+    }
+
     /// Requests a sync, which the loop of ``run()`` performs.
     /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startSync() async -> String { await start(.sync) }

@@ -32,10 +32,11 @@ struct WithdrawnPoliciesTests {
             #expect(try await test.graph.withdraw(earlier, except: now) == 0)
             #expect(
                 try await words(test, "todoitem") == [
-                    "revalidate", "local", "ask", "ask", "false", "0",
+                    "revalidate", "standard", "ask", "ask", "false", "0",
                 ])
             #expect(
-                try await words(test, "notes") == ["local", "local", "ask", "ask", "false", "0"])
+                try await words(test, "notes")
+                    == ["standard", "standard", "ask", "ask", "false", "0"])
         }
     }
 
@@ -49,7 +50,7 @@ struct WithdrawnPoliciesTests {
             #expect(try await test.graph.withdraw(earlier, except: []) == 0)
             #expect(
                 try await words(test, "todoitem") == [
-                    "local", "local", "merge", "ask", "false", "0",
+                    "standard", "standard", "merge", "ask", "false", "0",
                 ])
         }
     }
