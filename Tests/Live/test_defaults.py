@@ -7,8 +7,9 @@ import urllib.parse
 
 import pytest
 import requests
+from by_hand import Browser
 from hostile import HTTPBackend
-from programs import Tables, wait_until
+from programs import ZUMO, Tables, wait_until
 
 EPOCH = "1970-01-01T00:00:00.000Z"
 
@@ -18,13 +19,13 @@ def serve(start, *arguments, rows=("a",)):
     for id in rows:
         backend.insert({"id": id, "text": "one"})
     proxy = start.stand_in(backend.url, *arguments)
-    assert proxy.sync()["state"] == "complete"
+    assert proxy.operator("POST", "/tables/todoitem/pull?wait=30", json={})["state"] == "complete"
     return backend, proxy
 
 
-def reads(backend):
-    """How many lists and look-ups the backend has answered."""
-    return backend.request("GET", "/-/effects").json()["requests"].get("GET", 0)
+def pulls(proxy):
+    """How many pulls there were. Each takes a request or two."""
+    return sum(run["kind"] == "pull" for run in proxy.operator("GET", "/runs?limit=100")["items"])
 
 
 def policies(proxy):
@@ -84,7 +85,7 @@ def test_a_table_follows_another_mode_until_a_policy_is_chosen(start):
     proxy.stop()
     proxy.start("--sync", "manual")
     assert policies(proxy) == ("local", "local")
-    # Whoever switches reads and writes on again by the operator API gets their standard too.
+    # The operator API switches the triggers too.
     proxy.operator("PATCH", "/settings", json={"triggers": ["manual", "read", "afterWrites"]})
     assert policies(proxy) == ("revalidate", "write-through")
     proxy.operator("PATCH", "/tables/todoitem", json={"writePolicy": "local"})
@@ -97,6 +98,18 @@ def test_a_wrong_word_for_all_tables_is_refused(start):
     program = start.program("serve", "--backend", "http://127.0.0.1:9", "--policy", "*=merge")
     assert program.process.wait(10) == 2
     assert "* for all tables" in program.output
+
+
+def test_a_write_of_the_dashboard_waits_for_nothing_and_is_sent_after_a_moment(start):
+    backend, proxy = serve(start)
+    backend.faults({"kind": "latency", "milliseconds": 1500, "methods": ["PATCH"]})
+    page = Browser(proxy, "Browser/1.0")
+    began = time.monotonic()
+    answer = page.session.patch(
+        proxy.url + "/tables/todoitem/a", json={"text": "mine"}, headers={**page.headers, **ZUMO}, timeout=10)
+    assert (answer.status_code, answer.headers["Understudy-State"]) == (200, "pending")
+    assert time.monotonic() - began < 1
+    wait_until(lambda: backend.get("a").json()["text"] == "mine", 10, "the change at the backend")
 
 
 def test_clients_that_sync_see_each_others_changes_and_those_of_other_writers(start):
@@ -136,7 +149,7 @@ def test_a_plain_list_shows_it_the_second_time(start):
 def test_many_reads_cost_a_pull_each_five_seconds(start):
     backend, proxy = serve(start)
     clients = [Tables(proxy.url) for _ in range(4)]
-    before, end = reads(backend), time.monotonic() + 6
+    before, end = pulls(proxy), time.monotonic() + 6
 
     def work(client):
         count = 0
@@ -148,23 +161,23 @@ def test_many_reads_cost_a_pull_each_five_seconds(start):
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(work, clients)) > 100
-    assert reads(backend) - before <= 3
+    assert pulls(proxy) - before <= 3
     # When the reads end, one more pull may follow, and then none.
     time.sleep(5.5)
-    rest = reads(backend)
+    rest = pulls(proxy)
     assert rest - before <= 4
     time.sleep(6)
-    assert reads(backend) == rest
+    assert pulls(proxy) == rest
 
 
-def test_a_sync_without_changes_costs_one_request(start):
+def test_a_sync_without_changes_costs_a_pull(start):
     backend, proxy = serve(start)
     phone = Phone(proxy.url)
     phone.sync()
-    before = reads(backend)
+    before = pulls(proxy)
     for _ in range(5):
         phone.sync()
-    assert reads(backend) - before == 5
+    assert pulls(proxy) - before == 5
 
 
 def test_a_slow_backend_holds_a_pull_for_two_seconds(start):
@@ -230,6 +243,10 @@ def api(start):
     api.server.shutdown()
 
 
+def is_copied(proxy):
+    return [table["isComplete"] for table in proxy.operator("GET", "/tables")["items"]] == [True]
+
+
 def still_open(client):
     return [row["id"] for row in client.list(_filter="complete eq false")]
 
@@ -238,7 +255,7 @@ def still_open(client):
 def test_a_custom_api_sees_what_was_written_and_its_client_what_it_changed(start, api, standard):
     proxy = start.stand_in(api.url, *standard)
     assert len(still_open(proxy)) == 3
-    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["isComplete"], 10, "the copy")
+    wait_until(lambda: is_copied(proxy), 10, "the copy")
     for number in range(3):
         proxy.insert({"id": f"new{number}", "complete": False})
         answer = proxy.request("POST", "/api/completeall", json={})
@@ -266,7 +283,7 @@ def test_a_body_that_is_streamed_waits_with_its_request(start, api):
 def test_an_api_that_failed_may_have_changed_rows(start, api):
     proxy = start.stand_in(api.url)
     still_open(proxy)
-    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["isComplete"], 10, "the copy")
+    wait_until(lambda: is_copied(proxy), 10, "the copy")
     api.status = 500
     assert proxy.request("POST", "/api/completeall", json={}).status_code == 500
     wait_until(lambda: not open_rows(proxy), 7, "the rows that the API changed")
@@ -281,7 +298,7 @@ def open_rows(proxy):
 def test_what_cannot_be_sent_holds_a_custom_api_for_five_seconds(start, api):
     proxy = start.stand_in(api.url, "--policy", "*=local")
     still_open(proxy)
-    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["isComplete"], 10, "the copy")
+    wait_until(lambda: is_copied(proxy), 10, "the copy")
     normal = api.behave
 
     def slow(handler, body):
@@ -300,7 +317,7 @@ def test_what_cannot_be_sent_holds_a_custom_api_for_five_seconds(start, api):
 def test_it_can_be_switched_off(start, api):
     proxy = start.stand_in(api.url, "--policy", "*=local", "--api-sync", "off")
     still_open(proxy)
-    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["isComplete"], 10, "the copy")
+    wait_until(lambda: is_copied(proxy), 10, "the copy")
     assert proxy.request("POST", "/api/completeall", json={}).json()["count"] == 3
     assert len(still_open(proxy)) == 3
 

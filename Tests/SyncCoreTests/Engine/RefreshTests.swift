@@ -8,7 +8,7 @@ import Testing
 @Suite struct RefreshTests {
     @Test func `a read that waits for a pull shows what was there before the read`() async throws {
         let world = try World()
-        #expect(await world.engine.sync().state == .complete)
+        #expect(await world.engine.pull(world.todo).state == .complete)
         try await world.elsewhere("POST", nil, #"{"id":"theirs"}"#)
         let now = world.clock.uptime()
         world.transport.forget()
@@ -24,7 +24,7 @@ import Testing
         async throws
     {
         let world = try World()
-        #expect(await world.engine.sync().state == .complete)
+        #expect(await world.engine.pull(world.todo).state == .complete)
         world.transport.forget()
         let gate = Gate()
         world.transport.once(.held(gate))
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `without the backend a read waits for one attempt`() async throws {
         let world = try World()
-        #expect(await world.engine.sync().state == .complete)
+        #expect(await world.engine.pull(world.todo).state == .complete)
         world.transport.forget()
         world.transport.decide { _, _ in .notSent }
         await world.engine.refresh(world.todo, since: world.clock.uptime())
