@@ -25,8 +25,16 @@ struct CustomAPIs: Sendable {
         guard let tenant = await tenant(of: request) else { return nil }
         guard tenant.backendStatus.sendsWrites, await hasWork(tenant) else { return tenant }
         let (end, ended) = AsyncStream.makeStream(of: Void.self)
+        let late: @Sendable () -> Void = {
+            log.notice(
+                "a request was passed on before all earlier changes of its client were sent",
+                metadata: [
+                    "identity": "\(tenant.identity)", "method": "\(request.head.method.rawValue)",
+                ])
+            ended.finish()
+        }
         work.start {
-            await TimeOut.run(seconds: Limits.apiPushSeconds, late: { ended.finish() }) {
+            await TimeOut.run(seconds: Limits.apiPushSeconds, late: late) {
                 // A long push makes way for other runs.
                 for _ in 0..<Limits.apiPushes where await hasWork(tenant) {
                     _ = await tenant.engine.push(isExplicit: false)
@@ -35,13 +43,6 @@ struct CustomAPIs: Sendable {
             }
         }
         for await _ in end {}
-        if await hasWork(tenant) {
-            log.notice(
-                "a request was passed on before all earlier changes of its client were sent",
-                metadata: [
-                    "identity": "\(tenant.identity)", "method": "\(request.head.method.rawValue)",
-                ])
-        }
         return tenant
     }
 

@@ -106,7 +106,10 @@ import Testing
     }
 
     @Test func `an SDK's pull shows what another writer has just changed`() async throws {
-        try await TestApp.run(triggers: Self.all, tables: ["todoitem"]) { test in
+        // No check of the copy brings the row that only a pull may bring.
+        try await TestApp.run(
+            triggers: Self.all, tables: ["todoitem"], configure: { $0.checkCopies = nil }
+        ) { test in
             try await test.firstPull(of: "todoitem")
             let pull =
                 "todoitem?$filter=updatedAt%20ge%20datetimeoffset'2020-01-01T00:00:00Z'"
