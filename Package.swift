@@ -90,6 +90,7 @@ let package = Package(
                 .embedInCode("Schema/Schema3.sql"), .embedInCode("Schema/Schema4.sql"),
                 .embedInCode("Schema/Schema5.sql"), .embedInCode("Schema/Schema6.sql"),
                 .embedInCode("Schema/Schema7.sql"), .embedInCode("Schema/Schema8.sql"),
+                .embedInCode("Schema/Schema9.sql"),
             ],
             swiftSettings: settings),
         .target(

@@ -168,6 +168,7 @@ export const policyWords = {
   readPolicy: {
     label: "Reads",
     choices: {
+      standard: "as is standard",
       local: "from this device",
       revalidate: "from this device, refreshed in the background",
       "remote-first": "from the backend first",
@@ -175,7 +176,9 @@ export const policyWords = {
   },
   writePolicy: {
     label: "Writes",
-    choices: { local: "answered at once", "write-through": "wait for the backend" },
+    choices: {
+      standard: "as is standard", local: "answered at once", "write-through": "wait for the backend",
+    },
   },
   conflictPolicy: {
     label: "Conflicts",

@@ -59,6 +59,12 @@ class Starter:
     def proxy(self, backend_url, *arguments, folder="proxy"):
         return self.proxy_later(backend_url, *arguments, folder=folder).start()
 
+    def stand_in(self, backend_url, *arguments, folder="proxy"):
+        """A proxy whose tables have the policies that users get without a setting."""
+        proxy = self.proxy_later(backend_url, *arguments, folder=folder)
+        proxy.standard = ()
+        return proxy.start()
+
     def proxy_later(self, backend_url, *arguments, folder="proxy"):
         proxy = Proxy(self.folder / folder, backend_url, arguments)
         self.running.append(proxy)

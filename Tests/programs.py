@@ -255,6 +255,8 @@ class Proxy(Tables):
         super().__init__(f"http://127.0.0.1:{self.port}")
         self.folder = pathlib.Path(folder)
         self.backend_url = backend_url
+        # Most tests are about the queue. Their writes are answered before they are sent.
+        self.standard = ("--policy", "*=local")
         self.arguments = list(arguments)
         self.environment = {}
         self.launcher = ()
@@ -265,6 +267,7 @@ class Proxy(Tables):
             [
                 *("serve", "--backend", self.backend_url),
                 *("--listen", f"127.0.0.1:{self.port}", "--data", self.folder),
+                *self.standard,
                 *self.arguments,
                 *more,
             ],

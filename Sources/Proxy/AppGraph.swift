@@ -132,13 +132,11 @@ extension AppGraph {
         }
     }
 
-    /// Changes the policies of tables in every store.
+    /// Changes the policies of tables in every store, and the standard of the tables for which none was chosen.
     /// - Returns: how many stores could not be opened; they get the policies when they are opened.
     package func change(_ policies: [PolicySetting]) async throws -> Int {
-        for setting in policies {
-            _ = try await tenants.anonymous.store.updateTable(
-                setting.table, setting.policies.apply)
-        }
+        try await changeSettings { $0.takeStandard(of: policies) }
+        for setting in policies { try await tenants.anonymous.apply(setting) }
         return try await tenants.updateUsersTables(policies)
     }
 }
@@ -161,8 +159,10 @@ package struct ProxyConfiguration: Sendable {
     package var adoptsUnsigned = false
     /// See ``SyncSettings/trustedTables``.
     package var trustedTables: Set<TableName> = []
-    /// The policies of single tables.
+    /// The policies of single tables, and of all others.
     package var policies: [PolicySetting] = []
+    /// Whether the changes of a client are sent before its call of a custom API, and its tables pulled after it.
+    package var syncsCustomAPIs = true
     package var rules = GuardRules()
     /// The dashboard's own port; nil when it shares the clients' port.
     package var dashboardPort: UInt16?
@@ -203,9 +203,19 @@ package struct ProxyConfiguration: Sendable {
 
     /// The settings that the engines start with.
     var syncSettings: SyncSettings {
-        SyncSettings(
+        var settings = SyncSettings(
             triggers: triggers, parallelism: parallelism, tables: tables ?? pulledTables,
             trustedTables: trustedTables, pageRows: pageRows, retention: retention,
             checkCopies: checkCopies)
+        settings.takeStandard(of: policies)
+        return settings
+    }
+}
+
+extension SyncSettings {
+    /// Takes the policies of tables for which none was chosen.
+    fileprivate mutating func takeStandard(of policies: [PolicySetting]) {
+        let said = TablePolicies(policies, of: nil)
+        (readPolicy, writePolicy) = (said.read ?? .standard, said.write ?? .standard)
     }
 }

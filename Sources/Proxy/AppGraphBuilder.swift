@@ -93,7 +93,11 @@ package struct AppGraphBuilder {
                 file: configuration.folder.cookiesFile, backend: configuration.backend,
                 blockingExecutor: blockingExecutor),
             applicationKey: applicationKey,
-            defaultGeneration: configuration.defaultGeneration, work: work)
+            defaultGeneration: configuration.defaultGeneration, work: work,
+            customAPIs: configuration.syncsCustomAPIs
+                ? CustomAPIs(
+                    tenants: tenants, defaultGeneration: configuration.defaultGeneration,
+                    work: work, log: log) : nil)
         let tables = TablesRoutes(
             tenants: tenants, defaultGeneration: configuration.defaultGeneration,
             tables: configuration.tables.map(Set.init), work: work,
@@ -286,7 +290,11 @@ extension AppGraphBuilder {
     }
 
     private func prepare(_ tenant: Tenant) async throws(StartProblem) {
-        for policy in configuration.policies { try await apply(policy, to: tenant) }
+        for policy in configuration.policies {
+            do throws(StoreError) { try await tenant.apply(policy) } catch {
+                throw StartProblem("\(error)")
+            }
+        }
     }
 
     private func makeTenant(
@@ -321,14 +329,6 @@ extension AppGraphBuilder {
         return Tenant(
             identity: identity, store: store, engine: engine, backendStatus: backendStatus,
             signIn: signIn)
-    }
-
-    private func apply(_ setting: PolicySetting, to tenant: Tenant) async throws(StartProblem) {
-        do {
-            _ = try await tenant.store.updateTable(setting.table, setting.policies.apply)
-        } catch {
-            throw StartProblem("\(error)")
-        }
     }
 
     private func rebind(_ tenant: Tenant) async throws(StartProblem) {

@@ -163,6 +163,25 @@ package enum Limits {
     static let dueRetrySeconds: Int64 = 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
     static let backendWaitSeconds = 5
+    /// Seconds that a list waits for the pull that its client means by it.
+    static let pullWaitSeconds = 2
+    /// Milliseconds after which the same list from the same client is not a repeated one any more.
+    static let repeatedListMilliseconds: Int64 = 10_000
+    /// Milliseconds within which a client that asks for the same list again and again polls.
+    static let pollMilliseconds: Int64 = 1_000
+    /// Milliseconds after which the time of a repeated list is noted again.
+    static let notedMilliseconds: Int64 = 100
+    /// Lists that are remembered, to know a repeated one.
+    static let repeatedLists = 1024
+    /// Tables of an identity that are remembered as used, and for how many seconds they are.
+    static let usedTables = 20
+    static let tableUseSeconds: Int64 = 600
+    /// Seconds that a request to a custom API waits for the client's changes to be sent.
+    static let apiPushSeconds = 5
+    /// Pushes that it waits for in that time.
+    static let apiPushes = 3
+    /// Milliseconds after the answer of a custom API for which reads wait for the pulls that follow it.
+    static let apiWaitMilliseconds: Int64 = 5_000
     /// Tables of which is remembered whether they need a sign-in.
     static let signInNotes = 1000
     /// Seconds back of the samples without `sinceSeconds`.

@@ -31,8 +31,8 @@ struct TablePolicies: Sendable, Hashable {
     /// The policies of a new table.
     static let standard: TablePolicies = {
         var policies = TablePolicies()
-        policies.read = .local
-        policies.write = .local
+        policies.read = .standard
+        policies.write = .standard
         policies.conflict = .ask
         policies.unconditional = .ask
         policies.parents = []
@@ -136,19 +136,23 @@ struct TablePolicies: Sendable, Hashable {
 
 /// The policies of one table, as given by `--policy`.
 package struct PolicySetting: Sendable, Hashable {
-    let table: TableName
+    /// Nil for `*`: how all tables are read and written for which no policy was chosen. The present settings say that,
+    /// and no store has it.
+    let table: TableName?
     let policies: TablePolicies
 }
 
 extension PolicySetting {
-    /// Reads text such as `todoitem=revalidate+write-through`; nil if it is invalid.
+    /// Reads text such as `todoitem=revalidate+write-through`, or `*=local`; nil if it is invalid.
     package init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, let table = TableName(parts[0]),
-            let policies = TablePolicies(words: parts[1])
-        else { return nil }
-        self.table = table
+        guard parts.count == 2, let policies = TablePolicies(words: parts[1]) else { return nil }
+        table = TableName(parts[0])
         self.policies = policies
+        guard table == nil else { return }
+        var others = policies
+        (others.read, others.write) = (nil, nil)
+        guard parts[0] == "*", others == TablePolicies() else { return nil }
     }
 }
 
@@ -160,7 +164,7 @@ extension AppGraph {
     package func withdraw(
         _ earlier: [PolicySetting], except present: [PolicySetting]
     ) async throws -> Int {
-        let gone = Set(earlier.map(\.table)).compactMap { table -> PolicySetting? in
+        let gone = Set(earlier.compactMap(\.table)).compactMap { table -> PolicySetting? in
             let policies = TablePolicies(earlier, of: table)
                 .without(TablePolicies(present, of: table))
             return policies == TablePolicies()
@@ -173,11 +177,18 @@ extension AppGraph {
 }
 
 extension Tenant {
+    /// Sets the policies of a table in its store.
+    func apply(_ setting: PolicySetting) async throws(StoreError) {
+        guard let table = setting.table else { return }
+        _ = try await store.updateTable(table, setting.policies.apply)
+    }
+
     /// Takes policies back from the tables that its store has.
     func withdraw(_ gone: [PolicySetting]) async throws(StoreError) {
         for table in try await store.tables() {
-            for setting in gone where TableName(table.name) == setting.table {
-                _ = try await store.updateTable(setting.table) { table in
+            guard let name = TableName(table.name) else { continue }
+            for setting in gone where setting.table == name {
+                _ = try await store.updateTable(name) { table in
                     setting.policies.withdrawn(from: table).apply(to: &table)
                 }
             }
@@ -186,8 +197,8 @@ extension Tenant {
 }
 
 extension TablePolicies {
-    /// The policies that several settings name for one table. If two name the same policy, the later wins.
-    init(_ settings: [PolicySetting], of table: TableName) {
+    /// The policies that several settings name for one table, or for `*`. If two name the same policy, the later wins.
+    init(_ settings: [PolicySetting], of table: TableName?) {
         for setting in settings where setting.table == table {
             let said = setting.policies
             read = said.read ?? read
@@ -269,7 +280,7 @@ extension TenantRegistry {
     func updateUsersTables(_ settings: [PolicySetting]) async throws(StoreError) -> Int {
         try await changeUsersTables(settings) { tenant throws(StoreError) in
             for setting in settings {
-                _ = try await tenant.store.updateTable(setting.table, setting.policies.apply)
+                try await tenant.apply(setting)
             }
         }
     }
@@ -297,7 +308,7 @@ extension TenantRegistry {
             }
         }
         if left.isEmpty { return 0 }
-        let (tables, identities) = (settings.map(\.table), left)
+        let (tables, identities) = (settings.compactMap(\.table), left)
         try await executor.value { [index] () -> Result<Void, StoreError> in
             Result { () throws(StoreError) in try index.deferPolicies(of: tables, to: identities) }
         }.get()

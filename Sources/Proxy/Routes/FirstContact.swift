@@ -86,13 +86,13 @@ extension TablesRoutes {
         _ context: RequestContext, _ query: TableQuery, count: Int?, _ reply: Reply
     ) {
         let once = OnceFlag()
-        pull(context) { run, context in
+        pull(context) { isOver, context in
             guard once.claim() else { return }
-            guard run != nil || isShownSoFar(query, count: count) else {
+            guard isOver || isShownSoFar(query, count: count) else {
                 return reply(stillPulling(context))
             }
             listOffServer(context, query, reply) { outcome, context in
-                if run == nil {
+                if !isOver {
                     let page = pageSoFar(outcome, context, query, count: count, orShort: true)
                     return reply(page ?? stillPulling(context))
                 }

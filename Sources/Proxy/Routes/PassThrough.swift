@@ -15,6 +15,8 @@ struct PassThrough: Sendable {
     let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
+    /// Nil if calls of custom APIs are passed on as they are.
+    let customAPIs: CustomAPIs?
     /// For requests that are complete and wait for the backend.
     let permits = ReadPermits(
         Limits.concurrentPassedRequests, checkedFrom: Limits.passedConnections)
@@ -31,6 +33,8 @@ struct PassThrough: Sendable {
         var addsKey: Bool
         /// Whether a page in the answer gets a unique origin.
         var isSandboxed: Bool
+        /// Whether it may be a call of a custom API that changes rows.
+        var mayChangeRows = false
         /// The item of a read by id: a success without its row is no answer.
         var itemID: ItemID?
 
@@ -76,12 +80,14 @@ struct PassThrough: Sendable {
     private func send(
         _ request: Request, _ forwarding: Forwarding, _ reply: Reply, release: @Sendable () -> Void
     ) async {
+        let caller = forwarding.mayChangeRows ? await customAPIs?.prepare(request) : nil
         guard Self.onlyReads(request.head.method) || reply.tryBeginChange() else {
             request.bodyStream?.cancel()
             return release()
         }
         let response = await response(to: request, forwarding)
         release()
+        if let caller { customAPIs?.follow(response, of: caller) }
         reply(response)
     }
 

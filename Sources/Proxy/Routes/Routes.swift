@@ -72,6 +72,9 @@ final class Routes: HTTPHandler {
             let isBrowserRoot = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
             if isBrowserRoot, accepts.contains("text/html") { return .now(Self.dashboardRedirect) }
+            var forwarding = forwarding
+            forwarding.mayChangeRows = CustomAPIs.mayChangeRows(
+                request.head.method, root: path.root)
             return passThrough.handle(request, forwarding)
         }
     }

@@ -8,45 +8,76 @@ extension TablesRoutes {
     /// Answers a read by the table's policy.
     ///
     /// - `local`: from the store.
-    /// - `revalidate`: from the store; then the table is pulled.
+    /// - `revalidate`: from the store; then the table is pulled. A list that is meant as a pull, or asked for again,
+    ///   waits for that pull.
     /// - `remote-first`: the table is pulled first, then the answer is from the store, with the client's own
-    ///   changes. If the backend cannot be reached or is too slow, or the table is paused, only from the store.
+    ///   changes.
+    ///
+    /// After a custom API was called, reads of any policy wait for a pull. If the backend cannot be reached or is too
+    /// slow, or the table is paused, the answer is only from the store.
     func read(
         _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
     ) -> Answer {
-        guard let table = context.table.settings, table.readPolicy != .local,
-            !table.pause.stopsPulls, context.tenant.backendStatus.mayPullForRead
-        else {
-            return local(context)
+        let (tenant, now) = (context.tenant, tenants.clock.uptime())
+        let isDue = context.table.settings?.isDue(at: now) ?? true
+        if isDue { tenant.use.note(context.call.table, now: now) }
+        guard let table = context.table.settings, !table.pause.stopsPulls,
+            tenant.backendStatus.mayPullForRead
+        else { return local(context) }
+        // A table that is not complete is pulled before its answer anyway.
+        if table.isComplete, let (time, seconds) = tenant.use.awaitedPull(now: now) {
+            return afterPull(context, since: time, seconds: seconds, local)
         }
-        switch table.readPolicy {
-        case .local: return local(context)
+        switch context.table.readPolicy {
+        case .standard, .local: return local(context)
         case .revalidate:
+            if table.isComplete, let time = awaitedPull(of: context, now: now) {
+                return afterPull(context, since: time, seconds: Limits.pullWaitSeconds, local)
+            }
             let answer = local(context)
-            context.tenant.engine.nudge(.read(context.call.table))
+            if isDue { tenant.engine.nudge(.read(context.call.table)) }
             return answer
         case .remoteFirst:
-            // A table that is not complete is pulled before its answer anyway.
             guard table.isComplete else { return local(context) }
-            return .later { reply in pull(context) { _, context in local(context).send(reply) } }
+            return afterPull(context, since: now, seconds: Limits.backendWaitSeconds, local)
         }
     }
 
-    /// Pulls the request's table, and calls `then` in the blocking executor: with the run, or with nil after
-    /// ``Limits/backendWaitSeconds``. The pull goes on after that.
+    private func afterPull(
+        _ context: RequestContext, since time: Duration, seconds: Int,
+        _ local: @escaping @Sendable (RequestContext) -> Answer
+    ) -> Answer {
+        .later { reply in
+            pull(context, since: time, seconds: seconds) { _, context in local(context).send(reply)
+            }
+        }
+    }
+
+    /// Pulls the request's table, and calls `then` in the blocking executor, with false if that takes too long. The
+    /// pull goes on after that.
+    /// - Parameter time: since when the pull must have begun; nil for any that is not over.
     func pull(
-        _ context: RequestContext, then: @escaping @Sendable (Run?, RequestContext) -> Void
+        _ context: RequestContext, since time: Duration? = nil,
+        seconds: Int = Limits.backendWaitSeconds,
+        then: @escaping @Sendable (Bool, RequestContext) -> Void
     ) {
         let once = OnceFlag()
+        let end: @Sendable (Bool) -> Void = { isOver in
+            if once.claim() { readLater(context) { then(isOver, $0) } }
+        }
         work.start {
-            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
-                if once.claim() { readLater(context) { then(nil, $0) } }
+            await TimeOut.run(seconds: seconds) {
+                end(false)
             } work: {
-                let run = await context.tenant.engine.pull(
-                    context.call.table, isExplicit: false)
+                let (engine, table) = (context.tenant.engine, context.call.table)
+                if let time {
+                    await engine.refresh(table, since: time)
+                } else {
+                    _ = await engine.pull(table, isExplicit: false)
+                }
                 // The answer shows the backend's state after the pull.
                 await context.tenant.refreshBackendStatus()
-                if once.claim() { readLater(context) { then(run, $0) } }
+                end(true)
             }
         }
     }

@@ -140,7 +140,10 @@ extension TablesRoutes {
         let table = context.table.settings
         let backendStatus = context.tenant.backendStatus
         if table?.pause.stopsPushes == true { return false }
-        if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
+        // The dashboard shows the state of each write, so a person waits for none.
+        if context.table.writePolicy == .writeThrough, context.actor != .person {
+            return backendStatus.mayAsk
+        }
         return needsAssignedID(context) && backendStatus.sendsWrites
     }
 

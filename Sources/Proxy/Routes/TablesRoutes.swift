@@ -17,6 +17,7 @@ struct TablesRoutes: Sendable {
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders
     let refusedWrites: RefusedWrites
+    let repeatedLists = RepeatedLists()
     let changes: ClientChanges
     let gate: Guard
     let now: @Sendable () -> Instant
@@ -111,6 +112,7 @@ struct TablesRoutes: Sendable {
                         "The items of \(call.table) have integer ids, which clients of "
                             + "Datasync cannot read.")))
         }
+        if call.verb.isWrite { tenant.use.note(call.table, now: tenants.clock.uptime()) }
         switch call.verb {
         case .list(let query): return read(context) { list($0, query) }
         case .get(let id, _): return read(context) { get($0, id) }

@@ -12,6 +12,7 @@ struct Tenant: Sendable {
     let backendStatus: BackendStatusCache
     /// The tokens of the engine; nil for `anonymous`, which has none.
     let signIn: SignIn?
+    let use = TableUse()
     /// Keeps the store open while a copy of this value exists; nil for `anonymous`, whose store is always
     /// open.
     var lease: StoreLease?

@@ -141,7 +141,7 @@ extension SyncEngine {
             scheduler.apply(change, now: clock.uptime())
         }
         if case .offline = scheduler.mode { await endRequestedRuns() }
-        signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
+        applyToStore(scheduler.settings)
         await announceStatus()
         wake()
         return true

@@ -222,6 +222,7 @@ extension SyncEngine {
                 cancel: running.cancel, log: log,
                 progress: { report in await self.note(report, after: before) },
                 beforePage: { await self.pushBetweenPages(running, credential) })
+            let begun = clock.uptime()
             let pull = { @Sendable in part == nil ? await pass.run() : await PartPull(pass).run() }
             var end: PullPass.End
             if let period = try await checkPeriod(request, running) {
@@ -247,6 +248,7 @@ extension SyncEngine {
             }
             if end.tableFailure == nil { store.wanted.remove(request.table) }
             if end.report.error == nil {
+                if request.isWhole, !request.checksCopy { pulledAt[request.table] = begun }
                 isProven = true
                 await noteProven()
             }

@@ -49,6 +49,19 @@ extension SyncEngine {
             isExplicit: isExplicit)
     }
 
+    /// Pulls a table for a client's read, unless a pull of it that began at `time` or later has come to its end.
+    /// Callers share a pull; one that began before `time` may miss a change, and is followed by another.
+    public func refresh(_ table: TableName, since time: Duration) async {
+        for _ in 0..<SyncLimits.pullsPerRefresh {
+            if let last = pulledAt[table], last >= time { return }
+            scheduler.pullsForRead(of: table, now: clock.uptime())
+            let run = await perform(.pull(PullRequest(table: table)), pushesAgain: false)
+            guard run.state == .complete || run.pull.contains(where: { $0.error == nil }) else {
+                return
+            }
+        }
+    }
+
     /// Requests a sync, which the loop of ``run()`` performs.
     /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startSync() async -> String { await start(.sync) }
@@ -171,9 +184,11 @@ extension SyncEngine {
 
     /// Joins the run in progress, if it does the same and will push once more.
     /// - Returns: the run's id; nil if it was not joined.
-    private func join(_ wish: Scheduler.Wish, isExplicit: Bool) -> String? {
+    private func join(
+        _ wish: Scheduler.Wish, isExplicit: Bool, pushesAgain: Bool = true
+    ) -> String? {
         guard let running = current, running.wish == wish, !running.isEnding else { return nil }
-        current?.isRequestedAgain = true
+        if pushesAgain { current?.isRequestedAgain = true }
         if isExplicit { current?.isExplicit = true }
         return running.run.id
     }
@@ -202,10 +217,14 @@ extension SyncEngine {
     ///
     /// The passes run in a task of their own, so that cancelling the caller does not interrupt a commit
     /// after a request. It asks the run to end after that commit.
-    /// - Parameter isExplicit: whether a person or a command requests it, rather than the schedule.
-    func perform(_ wish: Scheduler.Wish, isExplicit: Bool = false) async -> Run {
+    /// - Parameters:
+    ///   - isExplicit: whether a person or a command requests it, rather than the schedule.
+    ///   - pushesAgain: whether a run that is joined pushes once more, for what the caller wrote before.
+    func perform(
+        _ wish: Scheduler.Wish, isExplicit: Bool = false, pushesAgain: Bool = true
+    ) async -> Run {
         while let current {
-            let isJoined = join(wish, isExplicit: isExplicit) != nil
+            let isJoined = join(wish, isExplicit: isExplicit, pushesAgain: pushesAgain) != nil
             // A cancelled caller waits too: otherwise it would ask in a loop and keep other callers from
             // the actor.
             if !isJoined { callersBehind += 1 }

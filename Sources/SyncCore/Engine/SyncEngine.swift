@@ -1,6 +1,7 @@
 public import HTTPMessage
 import HTTPTypes
 public import Logging
+import Synchronization
 public import TablesProtocol
 
 /// The entry point to syncing: one engine for each identity, with its store and its backend.
@@ -46,6 +47,8 @@ public actor SyncEngine {
     var provenAt: Duration?
     /// The tables that failed in proofs since it last gave one, the latest last.
     var failedInProofs: [TableName] = []
+    /// When the last pull of each table's copy began that came to its end, in uptime.
+    var pulledAt: [TableName: Duration] = [:]
     /// What a sync has pulled that made way for another run; the next one goes on from there.
     var pulledSoFar: Set<PullRequest> = []
     /// The backend that the store belongs to; nil until it is read.
@@ -151,11 +154,17 @@ public actor SyncEngine {
             (warnings, finished, stalls) = (memory.warnings, memory.finished, memory.stalls)
             appliedChanges = memory.appliedChanges
         }
-        signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
+        applyToStore(scheduler.settings)
         store.onWrite { [signal] in signal.send(.write) }
         store.onDecisionNeeded { [log, identity = store.identity] needed in
             log.notice(needed.message, metadata: needed.logged(identity))
         }
+    }
+
+    /// Passes settings to what reads them without waiting for the engine: the store's requests, and its writes.
+    nonisolated func applyToStore(_ settings: SyncSettings) {
+        signal.setWakesOnWrites(settings.triggers.contains(.afterWrites))
+        store.standard.store(settings.standardPolicies, ordering: .relaxed)
     }
 
     /// Wakes the loop. Returns at once.
@@ -252,7 +261,7 @@ public actor SyncEngine {
         _ change: @Sendable (SyncSettings) throws(Failure) -> SyncSettings
     ) async throws(Failure) {
         scheduler.set(try change(settings), now: clock.uptime())
-        signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
+        applyToStore(scheduler.settings)
         await announceStatus()
         wake()
     }

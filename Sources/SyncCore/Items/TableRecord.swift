@@ -1,4 +1,5 @@
 import Storage
+public import Synchronization
 public import TablesProtocol
 
 /// A table's settings, its pull state, and the spelling of its columns.
@@ -80,8 +81,8 @@ struct TableRecord: Sendable, Hashable {
         self.name = name
         idKind = IDKind(rawValue: row[2]) ?? .string
         isComplete = row[3]
-        readPolicy = ReadPolicy(rawValue: row[4]) ?? .local
-        writePolicy = WritePolicy(rawValue: row[5]) ?? .local
+        readPolicy = ReadPolicy(rawValue: row[4]) ?? .standard
+        writePolicy = WritePolicy(rawValue: row[5]) ?? .standard
         conflictPolicy = ConflictPolicy(rawValue: row[6]) ?? .ask
         unconditionalPolicy = ConflictPolicy(rawValue: row[7]) ?? .ask
         isPublic = row[8]
@@ -113,8 +114,20 @@ struct TableRecord: Sendable, Hashable {
 /// A class, so that a request carries one reference instead of the whole record.
 public final class TableSettings: Sendable {
     let record: TableRecord
+    /// The uptime in milliseconds of the last read that was told (``isDue(at:)``). Each reader has its own.
+    private let toldRead = Atomic<Int64>(.min)
 
     init(_ record: TableRecord) { self.record = record }
+
+    /// Whether a read is one of the few that the engine is told of: the first in ``SyncLimits/readGapSeconds``.
+    /// It costs a read of memory that the other readers do not write.
+    /// - Parameter now: the uptime.
+    public func isDue(at now: Duration) -> Bool {
+        let (now, last) = (now.wholeMilliseconds, toldRead.load(ordering: .relaxed))
+        guard last == .min || now - last >= SyncLimits.readGapSeconds * 1000 else { return false }
+        toldRead.store(now, ordering: .relaxed)
+        return true
+    }
 
     /// The kind of the ids.
     public var idKind: IDKind { record.idKind }
@@ -123,10 +136,6 @@ public final class TableSettings: Sendable {
     /// Whether only a part of its rows is copied (``TablePart``).
     public var isInPart: Bool { record.part != nil }
     public var lastPull: Instant? { record.lastPullAt }
-    /// How reads are answered.
-    public var readPolicy: ReadPolicy { record.readPolicy }
-    /// When writes are answered.
-    public var writePolicy: WritePolicy { record.writePolicy }
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool { record.isPublic }
     public var pause: TablePause { record.pause }
@@ -143,6 +152,8 @@ public struct FoundTable: Sendable {
     let place: Place
     /// The number of the caller's reader.
     let worker: Int
+    /// The policies of tables for which none was chosen.
+    let standard: StandardPolicies
 
     enum Place: Sendable {
         case table(TableSettings)
@@ -155,24 +166,73 @@ public struct FoundTable: Sendable {
     public var settings: TableSettings? {
         if case .table(let settings) = place { settings } else { nil }
     }
+
+    /// How its reads are answered, also where the store has no such table.
+    public var readPolicy: ReadPolicy {
+        (settings?.record.readPolicy ?? .standard).resolved(by: standard)
+    }
+
+    /// When writes to it are answered, also where the store has no such table.
+    public var writePolicy: WritePolicy {
+        (settings?.record.writePolicy ?? .standard).resolved(by: standard)
+    }
 }
 
 /// How reads of a table are answered.
 public enum ReadPolicy: String, Sendable, Hashable, CaseIterable {
+    /// As the settings say (``SyncSettings/standardPolicies``), since no policy was chosen.
+    case standard
     /// From the store.
     case local
     /// From the store, which is refreshed afterwards.
     case revalidate
     /// From the store after a pull; without the pull if the backend cannot be reached or is too slow.
     case remoteFirst = "remote-first"
+
+    /// The policy that holds, which is never ``standard``.
+    public func resolved(by standard: StandardPolicies) -> ReadPolicy {
+        self == .standard ? standard.read : self
+    }
 }
 
 /// When writes to a table are answered.
 public enum WritePolicy: String, Sendable, Hashable, CaseIterable {
+    /// As the settings say, since no policy was chosen.
+    case standard
     /// When the write is on disk.
     case local
     /// When the backend has judged the write, or after a bounded wait.
     case writeThrough = "write-through"
+
+    /// The policy that holds, which is never ``standard``.
+    public func resolved(by standard: StandardPolicies) -> WritePolicy {
+        self == .standard ? standard.write : self
+    }
+}
+
+/// The policies of tables for which none was chosen. Without a member both are `local`.
+public struct StandardPolicies: OptionSet, AtomicRepresentable, Sendable, Hashable {
+    public let rawValue: UInt8
+    static let revalidate = StandardPolicies(rawValue: 1)
+    static let remoteFirst = StandardPolicies(rawValue: 2)
+    static let writeThrough = StandardPolicies(rawValue: 4)
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(_ read: ReadPolicy, _ write: WritePolicy) {
+        self = write == .writeThrough ? .writeThrough : []
+        switch read {
+        case .standard, .local: break
+        case .revalidate: insert(.revalidate)
+        case .remoteFirst: insert(.remoteFirst)
+        }
+    }
+
+    public var read: ReadPolicy {
+        contains(.remoteFirst) ? .remoteFirst : contains(.revalidate) ? .revalidate : .local
+    }
+
+    public var write: WritePolicy { contains(.writeThrough) ? .writeThrough : .local }
 }
 
 /// What a person has paused of one table, until a person resumes it. Clients read and write as before.

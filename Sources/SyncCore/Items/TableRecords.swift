@@ -42,9 +42,10 @@ struct TableRecords {
         // The number of a removed table is not used again: a run or a reader may still hold its record.
         try transaction.run(
             """
-            INSERT INTO tables(id, name, name_key, id_kind, part) SELECT 1 + max(
+            INSERT INTO tables(id, name, name_key, id_kind, part, read_policy, write_policy) SELECT 1 + max(
               coalesce((SELECT max(id) FROM tables), 0),
-              coalesce((SELECT value FROM meta WHERE key = 'last_removed_table'), 0)), ?, ?, ?, ?
+              coalesce((SELECT value FROM meta WHERE key = 'last_removed_table'), 0)), ?, ?, ?, ?,
+              'standard', 'standard'
             """, [name.text, name.key, idKind.rawValue, transaction.parts?[name]?.text])
         transaction.effects.changedTables = true
         guard let table = try table(name) else { throw StoreError.failed("No table was made.") }

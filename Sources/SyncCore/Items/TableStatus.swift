@@ -1,4 +1,5 @@
 import Storage
+import Synchronization
 public import TablesProtocol
 
 /// A table's status for the operator.
@@ -13,10 +14,12 @@ public struct TableStatus: Sendable, Hashable {
     /// The part that is copied, as it was written (``TablePart``); nil for the whole table.
     public var part: String?
     public var lastPull: Instant?
-    /// How reads are answered.
+    /// How reads are answered, as it was chosen.
     public var readPolicy: ReadPolicy
-    /// When writes are answered.
+    /// When writes are answered, as it was chosen.
     public var writePolicy: WritePolicy
+    /// What holds where ``ReadPolicy/standard`` and ``WritePolicy/standard`` are chosen.
+    public internal(set) var standard = StandardPolicies()
     public var conflictPolicy: ConflictPolicy
     /// For conflicts of writes whose client sent no condition: `client` lets the local change win; `ask`
     /// leaves them to ``conflictPolicy``.
@@ -116,7 +119,8 @@ extension Store {
     public func updateTable(
         _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
     ) async throws(StoreError) -> TableStatus {
-        try await write { transaction in
+        let standard = standard.load(ordering: .relaxed)
+        return try await write { transaction in
             var table = try transaction.tables.make(name)
             var status = try TableStatuses(transaction: transaction).status(table)
             change(&status)
@@ -135,7 +139,9 @@ extension Store {
                 try IDKinds(transaction: transaction).adoptIntegerIDs(&table)
             }
             transaction.events.emit(.status, table: table.name)
-            return try TableStatuses(transaction: transaction).status(table)
+            status = try TableStatuses(transaction: transaction).status(table)
+            status.standard = standard
+            return status
         }
     }
 }

@@ -256,6 +256,14 @@ extension Store {
         }
     }
 
+    /// Whether any change may be sent now, or is on its way.
+    public func hasDueChanges() async throws(StoreError) -> Bool {
+        try await read { transaction in
+            let isSent = try transaction.attempts.hasSending()
+            return try isSent || transaction.dueOperations.hasQueued()
+        }
+    }
+
     /// The items of a table that have open operations, of the ids that are named, and whether any item of the
     /// table has some.
     public func waitingChanges(

@@ -65,7 +65,10 @@ struct Scheduler: Sendable {
     var wishes: [Wish] = []
     /// The pulls in a row whose rows were older than what is here.
     private var laggingPulls = 0
+    /// When each table was last pulled for a read.
     private var lastRead: [TableName: Duration] = [:]
+    /// Tables that were read soon after such a pull, which may not show what changed since, and when they are pulled.
+    private var laterReads: [TableName: Duration] = [:]
     /// When the engine last made progress, or had nothing to do.
     private var lastProgress: Duration
 
@@ -102,6 +105,10 @@ struct Scheduler: Sendable {
         if mustProbe {
             mustProbe = false
             return .probe
+        }
+        let dueReads = laterReads.filter { $0.value <= now }.keys
+        for table in dueReads.sorted(by: { $0.key < $1.key }) {
+            if pullsForRead(of: table, now: now) { wish(.pull(PullRequest(table: table))) }
         }
         if !wishes.isEmpty {
             let wish = wishes.removeFirst()
@@ -150,7 +157,7 @@ struct Scheduler: Sendable {
         let pull = settings.triggers.contains(.reconnect) ? outlook.untilPull : nil
         let times = [
             isDue ? pushAt : nil, syncAt, later.map { now + $0 },
-            pull.map { max(now + $0, pullPause ?? now) }, check,
+            pull.map { max(now + $0, pullPause ?? now) }, check, laterReads.values.min(),
         ]
         return .wait(until: times.compactMap(\.self).min())
     }
@@ -201,15 +208,12 @@ struct Scheduler: Sendable {
             pushAt = min(now + settings.debounce, first + settings.debounce * 10)
         case .read(let table):
             guard settings.triggers.contains(.read) else { return }
-            let isFresh = lastRead[table].map { now - $0 < .seconds(SyncLimits.readGapSeconds) }
-            guard isFresh != true else { return }
-            lastRead[table] = nil
-            if lastRead.count >= SyncLimits.readTables {
-                lastRead = lastRead.filter { now - $0.value < .seconds(SyncLimits.readGapSeconds) }
+            let gap = Duration.seconds(SyncLimits.readGapSeconds)
+            if let last = lastRead[table], now - last < gap {
+                laterReads[table] = last + gap
+            } else if pullsForRead(of: table, now: now) {
+                wish(.pull(PullRequest(table: table)))
             }
-            guard lastRead.count < SyncLimits.readTables else { return }
-            lastRead[table] = now
-            wish(.pull(PullRequest(table: table)))
         case .reachable:
             if case .down(let failures, let since, _) = link {
                 link = .down(failures: failures, since: since, nextProbe: now)
@@ -227,6 +231,20 @@ struct Scheduler: Sendable {
                 if isAutomatic { wish(.sync) }
             }
         }
+    }
+
+    /// Records that a table is pulled for a read, so that further reads of it start no pull for a while.
+    /// - Returns: false if too many tables were.
+    @discardableResult
+    mutating func pullsForRead(of table: TableName, now: Duration) -> Bool {
+        laterReads[table] = nil
+        lastRead[table] = nil
+        if lastRead.count >= SyncLimits.readTables {
+            lastRead = lastRead.filter { now - $0.value < .seconds(SyncLimits.readGapSeconds) }
+        }
+        guard lastRead.count < SyncLimits.readTables else { return false }
+        lastRead[table] = now
+        return true
     }
 
     /// Handles the end of pulls.

@@ -144,6 +144,9 @@ public enum SyncLimits {
     /// The most tables whose last read is kept. If so many were read within ``readGapSeconds``, the read of
     /// another table starts no pull: clients may ask for any name.
     static let readTables = 100
+    /// The pulls that a read may wait for, one after another: one that began before the read, its own, and one that
+    /// another caller began meanwhile.
+    static let pullsPerRefresh = 3
     /// How often the engine runs its maintenance and stores a sample, in seconds.
     static let maintenanceSeconds: Int64 = 60
     /// How often the watchdog checks the loop, in seconds.
@@ -255,6 +258,10 @@ public struct SyncSettings: Sendable, Hashable {
     public var pageRows: Int
     /// How long what is settled is kept.
     public var retention: Retention
+    /// How tables are read for which no policy was chosen; ``ReadPolicy/standard`` leaves it to the triggers.
+    public var readPolicy = ReadPolicy.standard
+    /// How they are written.
+    public var writePolicy = WritePolicy.standard
     /// The time between two checks of each table's copy against the backend; nil for none.
     public var checkCopies: Duration?
 
@@ -278,6 +285,14 @@ public struct SyncSettings: Sendable, Hashable {
         self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
         self.retention = retention
         self.checkCopies = checkCopies
+    }
+
+    /// The policies of tables for which none was chosen. What is read and written is synced at once where reads and
+    /// writes start a sync; else it waits for one.
+    public var standardPolicies: StandardPolicies {
+        StandardPolicies(
+            readPolicy.resolved(by: triggers.contains(.read) ? .revalidate : []),
+            writePolicy.resolved(by: triggers.contains(.afterWrites) ? .writeThrough : []))
     }
 
     /// The operations that a push holds in flight at its beginning. With one slot an outcome is on disk

@@ -25,6 +25,9 @@ public final class Store: Sendable {
     let live = LiveWrites()
     /// Whether a client has written since ``takeUse()`` was asked last.
     let isWritten = Atomic(false)
+    /// The policies of tables for which none was chosen, as the engine's settings say. Atomic, since every request
+    /// reads it.
+    let standard = Atomic(StandardPolicies())
     /// Accesses that were begun and are not over, for a caller that waits for rest.
     let underWay = AccessCount()
 
@@ -267,7 +270,10 @@ extension Store {
         // Looked at before the rows: what ends in between is seen as made.
         let progress = indexProgress.present
         var tables = try await read { try TableStatuses(transaction: $0).all() }
-        for table in tables.indices { progress.write(to: &tables[table].indexes) }
+        for table in tables.indices {
+            progress.write(to: &tables[table].indexes)
+            tables[table].standard = standard.load(ordering: .relaxed)
+        }
         return tables
     }
 
@@ -361,5 +367,6 @@ extension Migrations {
         Step(version: 6, sql: String(decoding: PackageResources.Schema6_sql, as: UTF8.self)),
         Step(version: 7, sql: String(decoding: PackageResources.Schema7_sql, as: UTF8.self)),
         Step(version: 8, sql: String(decoding: PackageResources.Schema8_sql, as: UTF8.self)),
+        Step(version: 9, sql: String(decoding: PackageResources.Schema9_sql, as: UTF8.self)),
     ])
 }

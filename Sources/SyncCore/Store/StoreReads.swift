@@ -44,7 +44,8 @@ extension Store {
                 place = .failed(StoreError(error))
             }
         }
-        return FoundTable(name: name, place: place, worker: worker)
+        return FoundTable(
+            name: name, place: place, worker: worker, standard: standard.load(ordering: .relaxed))
     }
 
     /// Lists a table, on the thread that found it.

@@ -81,6 +81,15 @@ extension TableQuery {
         }
     }
 
+    /// Whether the list goes on from an earlier page.
+    public var isContinued: Bool { skip > 0 || after != nil || next != nil }
+
+    /// Whether a client means the list as a pull, at its beginning. The SDKs ask for deleted items in a pull alone;
+    /// Datasync's first pull asks for none, but for a count in the order of changes.
+    public var isPull: Bool {
+        !isContinued && (includeDeleted || isInOrderOfChange && count)
+    }
+
     /// Whether the list may continue an earlier page: it skips rows, or has a filter with a bound.
     public var mayContinuePage: Bool {
         if skip > 0 || after != nil { return true }

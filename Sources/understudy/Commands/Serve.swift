@@ -170,6 +170,7 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.table) var table: [String] = []
     @Option(Settings.trustTable) var trustTable: [String] = []
     @Option(Settings.policy) var policy: [String] = []
+    @Option(Settings.apiSync) var apiSync: String?
     @Option(Settings.allowHost) var allowHost: [String] = []
     @Option(Settings.allowOrigin) var allowOrigin: [String] = []
     @Option(Settings.forwardHeader) var forwardHeader: [String] = []

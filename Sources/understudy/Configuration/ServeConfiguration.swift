@@ -77,6 +77,7 @@ struct ServeConfiguration: Sendable {
         try readStores(sources, into: &proxy)
         proxy.trustedTables = Set(try sources.list(Settings.trustTable))
         proxy.policies = try sources.list(Settings.policy)
+        proxy.syncsCustomAPIs = try sources.valueOrDefault(Settings.apiSync)
         proxy.rules = GuardRules(
             allowedHosts: Set(try sources.list(Settings.allowHost)),
             allowedOrigins: Set(try sources.list(Settings.allowOrigin)),

@@ -76,16 +76,26 @@ extension Settings {
     static let policy = Setting<PolicySetting>(
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
-            + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history, "
+            + "words are standard, local, revalidate, remote-first, write-through, ask, merge, client, "
+            + "server, unconditional-ask, unconditional-client, integer-ids, public, preserve-history, "
             + "paused, paused-pushes, paused-pulls and "
-            + "parent:TABLE.COLUMN",
+            + "parent:TABLE.COLUMN; or * for all tables with the first five of them",
         about: SettingText(
             "How a table is read and written, and who decides its conflicts: words joined by +, such "
-                + "as todoitem=revalidate+write-through.", valueName: "table=words",
-            standard: "local+ask for each table", example: "todoitem=revalidate+write-through",
+                + "as todoitem=revalidate+write-through. With * how all tables are that say nothing else, "
+                + "such as *=local.", valueName: "table=words",
+            standard: "revalidate+write-through+ask with --sync auto, local+ask with --sync manual",
+            example: "todoitem=revalidate+write-through",
             isList: true), reload: .policies
     ) { PolicySetting($0) }
+
+    static let apiSync = Setting<Bool>(
+        name: "api-sync", allowed: "on or off",
+        about: SettingText(
+            "Whether a client's changes are sent before its call of a custom API, and its tables pulled "
+                + "after it (on), or the call is passed on as it is (off).",
+            valueName: "choice", standard: "on", example: "on")
+    ) { ["on": true, "off": false][$0] }
 
     static let allowHost = Setting<String>(
         name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080",
@@ -349,6 +359,7 @@ extension ServeSetting {
         ServeSetting(Settings.table),
         ServeSetting(Settings.trustTable),
         ServeSetting(Settings.policy),
+        ServeSetting(Settings.apiSync),
         ServeSetting(Settings.allowHost),
         ServeSetting(Settings.allowOrigin),
         ServeSetting(Settings.forwardHeader),

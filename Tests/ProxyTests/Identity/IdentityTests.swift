@@ -155,7 +155,9 @@ struct IdentityTests {
         ("todoitem=revalidate+write-through+merge", true), ("todoitem=local", true),
         ("a=remote-first+unconditional-client+public", true), ("todoitem", false),
         ("todoitem=", false), ("todoitem=fast", false), ("1=local", false),
-        ("todoitem=local+", false),
+        ("todoitem=local+", false), ("todoitem=standard", true), ("*=local", true),
+        ("*=remote-first+write-through", true), ("*=merge", false), ("*=local+public", false),
+        ("*=", false), ("**=local", false),
     ])
     func `policies are words joined by plus`(text: String, isGood: Bool) {
         #expect((PolicySetting(text) != nil) == isGood)

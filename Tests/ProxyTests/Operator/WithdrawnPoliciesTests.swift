@@ -32,10 +32,29 @@ struct WithdrawnPoliciesTests {
             #expect(try await test.graph.withdraw(earlier, except: now) == 0)
             #expect(
                 try await words(test, "todoitem") == [
-                    "revalidate", "local", "ask", "ask", "false", "0",
+                    "revalidate", "standard", "ask", "ask", "false", "0",
                 ])
             #expect(
-                try await words(test, "notes") == ["local", "local", "ask", "ask", "false", "0"])
+                try await words(test, "notes")
+                    == ["standard", "standard", "ask", "ask", "false", "0"])
+        }
+    }
+
+    @Test func `what it said of all tables ends with its line, and is in no store`() async throws {
+        try await TestApp.run(triggers: Set(Trigger.allCases), tables: ["todoitem"]) { test in
+            func shown() async throws -> [String?] {
+                let table = try await test.ask("GET", "/tables").body["items"]?.array?.first
+                return [table?["readPolicy"]?.string, table?["writePolicy"]?.string]
+            }
+            try await test.firstPull(of: "todoitem")
+            let earlier = try settings(["*=remote-first", "*=local", "*=write-through"])
+            #expect(try await test.graph.change(earlier) == 0)
+            #expect(try await shown() == ["local", "write-through"])
+            #expect(
+                try await words(test, "todoitem").prefix(2) == ["standard", "standard"])
+            #expect(try await test.graph.withdraw(earlier, except: []) == 0)
+            #expect(try await test.graph.change([]) == 0)
+            #expect(try await shown() == ["revalidate", "write-through"])
         }
     }
 
@@ -49,7 +68,7 @@ struct WithdrawnPoliciesTests {
             #expect(try await test.graph.withdraw(earlier, except: []) == 0)
             #expect(
                 try await words(test, "todoitem") == [
-                    "local", "local", "merge", "ask", "false", "0",
+                    "standard", "standard", "merge", "ask", "false", "0",
                 ])
         }
     }

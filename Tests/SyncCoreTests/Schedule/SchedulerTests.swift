@@ -239,13 +239,30 @@ import Testing
         #expect(scheduler.mode == .online)
     }
 
-    @Test func `a read table is pulled, but not with every read`() throws {
+    @Test func `a read table is pulled, but not with every read, and once more after the last`()
+        throws
+    {
         var scheduler = scheduler([.manual, .read])
         let table = try #require(TableName("todoitem"))
         for second in 0..<10 { scheduler.wake(.read(table), now: .seconds(second)) }
         let wish = Scheduler.Wish.pull(PullRequest(table: table))
         #expect(scheduler.next(now: .seconds(9), outlook: idle) == .run(wish))
-        #expect(scheduler.next(now: .seconds(9), outlook: idle) == .wait(until: nil))
+        #expect(scheduler.next(now: .seconds(9), outlook: idle) == .wait(until: .seconds(10)))
+        #expect(scheduler.next(now: .seconds(10), outlook: idle) == .run(wish))
+        #expect(scheduler.next(now: .seconds(10), outlook: idle) == .wait(until: nil))
+    }
+
+    @Test func `a pull that a read waits for counts as one of its table`() throws {
+        var scheduler = scheduler([.manual, .read])
+        let table = try #require(TableName("todoitem"))
+        let wish = Scheduler.Wish.pull(PullRequest(table: table))
+        scheduler.wake(.read(table), now: .zero)
+        #expect(scheduler.next(now: .zero, outlook: idle) == .run(wish))
+        scheduler.wake(.read(table), now: .seconds(1))
+        scheduler.pullsForRead(of: table, now: .seconds(2))
+        #expect(scheduler.next(now: .seconds(6), outlook: idle) == .wait(until: nil))
+        scheduler.wake(.read(table), now: .seconds(6))
+        #expect(scheduler.next(now: .seconds(6), outlook: idle) == .wait(until: .seconds(7)))
     }
 
     @Test func `reads of many tables pull a limited number of them, and the others later`() throws {
@@ -260,7 +277,9 @@ import Testing
         }
         #expect(try pulled(0..<900, at: 0) == SyncLimits.readTables)
         #expect(try pulled(0..<900, at: 4) == 0)
-        #expect(try pulled(500..<520, at: 5) == 20)
+        // Those that were read again at 4 s wait until now, and take what is left of the number.
+        #expect(try pulled(500..<520, at: 5) == SyncLimits.readTables)
+        #expect(try pulled(520..<540, at: 10) == 20)
     }
 
     @Test func `due work without progress for half a minute is a stall`() {

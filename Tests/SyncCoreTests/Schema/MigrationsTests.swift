@@ -134,6 +134,31 @@ import Testing
             try await store.read { try $0.tables.all().map(\.deletion) } == [.soft, .unknown])
     }
 
+    @Test func `a table of version 8 that was read and written locally gets the standard`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.storeWriter(path)
+        try Migrations.present.run(on: file, upTo: 8)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tables(id, name, name_key) VALUES (1, 'a', 'a');
+                    INSERT INTO tables(id, name, name_key, read_policy, write_policy) VALUES
+                      (2, 'b', 'b', 'remote-first', 'local'), (3, 'c', 'c', 'local', 'write-through')
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        let tables = try await store.tables()
+        #expect(tables.map(\.readPolicy) == [.standard, .remoteFirst, .standard])
+        #expect(tables.map(\.writePolicy) == [.standard, .standard, .writeThrough])
+    }
+
     @Test func `a token of version 6 goes on, and has made up for no lost deletion`() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }

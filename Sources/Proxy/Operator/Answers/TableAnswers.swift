@@ -208,7 +208,8 @@ extension Answers.TableStatus {
         self.init(
             identity: identity, name: table.name, items: table.items, pending: table.pending,
             isComplete: table.isComplete, part: table.part, lastPull: table.lastPull,
-            readPolicy: table.readPolicy, writePolicy: table.writePolicy,
+            readPolicy: table.readPolicy.resolved(by: table.standard),
+            writePolicy: table.writePolicy.resolved(by: table.standard),
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents.map { .init(table: $0.table.text, column: $0.column) },
