@@ -38,7 +38,8 @@ struct Remote: Sendable {
     private func exchange(_ request: RemoteRequest, asList: Bool) async -> RemoteExchange {
         do throws(TransportError) {
             let response = try await transport.send(bound(request))
-            let reader = AnswerReader(generation: generation, now: clock.now())
+            let reader = AnswerReader(
+                generation: generation, now: clock.now(), isRead: request.method == .get)
             return RemoteExchange(
                 answer: asList
                     ? reader.list(response, of: request.target.prefix { $0 != "?" })
