@@ -103,7 +103,8 @@ extension TablesRoutes {
         return switch outcome {
         case .inserted(let item, _): written(context.answer.render(inserted: item))
         case .updated(let item, _): written(context.answer.render(item: item))
-        case .deleted: written(context.answer.renderDeleted())
+        case .deleted(let item, _):
+            written(context.answer.render(deleted: speaksAsNode(context) ? item : nil))
         case .undeleted(let item, _): written(context.answer.render(undeleted: item))
         case .missing:
             context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
@@ -132,14 +133,17 @@ extension TablesRoutes {
 // Writes that wait for the backend's verdict: by the policy write-through, or for an id.
 extension TablesRoutes {
     /// Whether a write waits for the backend's verdict: by the table's policy, or because it inserts into a
-    /// table whose ids are the backend's, so that the client gets the item's own id at once.
+    /// table whose ids are, or may be, the backend's, so that the client gets the item's own id at once.
     func writesThrough(_ context: RequestContext) -> Bool {
         let table = context.table.settings
         let backendStatus = context.tenant.backendStatus
         if table?.pause.stopsPushes == true { return false }
         if table?.writePolicy == .writeThrough { return backendStatus.mayAsk }
-        guard table?.idKind == .integer, case .insert = context.call.verb else { return false }
-        return backendStatus.sendsWrites
+        guard case .insert(let body) = context.call.verb else { return false }
+        // The answer to the first insert shows what ids the table has, where no row has shown it.
+        let isUnknown = table?.lastPull == nil || table?.columnNames.isEmpty == true
+        let mayShowID = body.id == nil && context.call.generation != .datasync && isUnknown
+        return (table?.idKind == .integer || mayShowID) && backendStatus.sendsWrites
     }
 
     /// Answers a write that is on disk with the backend's verdict.

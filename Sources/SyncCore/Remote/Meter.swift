@@ -22,12 +22,15 @@ final class Meter: Sendable {
     private struct State {
         var count = Count()
         var times = RequestTimes()
+        var server: String?
     }
     private let state = Mutex(State())
 
-    func note(_ answer: RemoteAnswer, took: Duration) {
+    /// - Parameter server: how the server names itself in the answer; nil if it does not.
+    func note(_ answer: RemoteAnswer, of server: String? = nil, took: Duration) {
         let outcome = Self.outcome(answer)
         state.withLock { state in
+            state.server = server ?? state.server
             state.times.note(outcome, took: took)
             if outcome == .succeeded {
                 state.count.succeeded += 1
@@ -60,6 +63,12 @@ final class Meter: Sendable {
 
     /// The counts since the last ``take()``.
     var present: Count { state.withLock { $0.count } }
+
+    /// How the server names itself, such as `node-3.0.0`; nil if it never did.
+    var server: String? {
+        get { state.withLock { $0.server } }
+        set { state.withLock { $0.server = newValue } }
+    }
 
     /// The times of all requests since the start.
     var times: RequestTimes { state.withLock { $0.times } }
