@@ -91,6 +91,8 @@ package enum Limits {
     package static let pageElementsMax = 500
     /// The greatest `top` of a page of rows.
     package static let pageRowsMax = 1000
+    /// A place in a list that is behind all rows of a table.
+    static let placeBeyondRows = 1 << 30
     /// Seconds that `POST …/sync` waits for the end of the run without `wait`.
     static let waitSeconds = 10
     /// The greatest `wait`, in seconds.

@@ -82,6 +82,33 @@ extension TablesRoutes {
         }
     }
 
+    /// Whether a client is answered as by its own server, which is one of Node: both are of the second generation.
+    func speaksAsNode(_ context: RequestContext) -> Bool {
+        let server = context.tenant.engine.knownServer ?? tenants.anonymous.engine.knownServer
+        return server?.hasPrefix("node-") == true && context.call.generation == .mobileApps
+    }
+
+    /// Answers a list of more rows than Node servers give by default, as the one behind does. One that cannot be asked
+    /// has the default.
+    func listOfMany(_ context: RequestContext, _ query: TableQuery, rows: Int) -> Answer {
+        // Behind all rows there are none to transfer.
+        var beyond = query
+        beyond.skip = Limits.placeBeyondRows
+        let target = ForwardedRead.Target.list(beyond, rows: rows)
+        return later(context) { context, reply in
+            let mayAsk = context.tenant.backendStatus.mayAsk
+            switch mayAsk ? await askBackend(context, target) : nil {
+            case .refused(let response, let reason, let spoken)?:
+                reply(passed(response, reason, spoken: spoken, context))
+            case .unreachable?, nil:
+                let most = Limits.pageRowsMax
+                reply(context.error(.badRequest("You cannot request more than \(most) records")))
+            case .page?, .item?, .other?, .withoutRow?, .untranslatable?:
+                readLater(context) { read($0) { list($0, query) }.send(reply) }
+            }
+        }
+    }
+
     func list(_ context: RequestContext, _ query: TableQuery) -> Answer {
         // A list in the backend's own order goes on at the backend alone.
         if query.next != nil {

@@ -106,7 +106,8 @@ extension TablesRoutes {
         return switch outcome {
         case .inserted(let item, _): written(context.answer.render(inserted: item))
         case .updated(let item, _): written(context.answer.render(item: item))
-        case .deleted: written(context.answer.renderDeleted())
+        case .deleted(let item, _):
+            written(context.answer.render(deleted: speaksAsNode(context) ? item : nil))
         case .undeleted(let item, _): written(context.answer.render(undeleted: item))
         case .missing:
             context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
@@ -135,7 +136,7 @@ extension TablesRoutes {
 // Writes that wait for the backend's verdict: by the policy write-through, or for an id.
 extension TablesRoutes {
     /// Whether a write waits for the backend's verdict: by the table's policy, or because it inserts into a
-    /// table whose ids are the backend's, so that the client gets the item's own id at once.
+    /// table whose ids are, or may be, the backend's, so that the client gets the item's own id at once.
     func writesThrough(_ context: RequestContext) -> Bool {
         let table = context.table.settings
         let backendStatus = context.tenant.backendStatus
@@ -147,10 +148,16 @@ extension TablesRoutes {
         return needsAssignedID(context) && backendStatus.sendsWrites
     }
 
-    /// Whether it inserts an item whose id only the backend gives.
+    /// Whether it inserts an item whose id only the backend gives, or may give: the answer to the first insert shows
+    /// what ids the table has, where no row has shown it.
     private func needsAssignedID(_ context: RequestContext) -> Bool {
-        guard case .insert = context.call.verb else { return false }
-        return context.table.settings?.idKind == .integer
+        guard case .insert(let body) = context.call.verb else { return false }
+        let table = context.table.settings
+        let isUnknown = table?.lastPull == nil || table?.columnNames.isEmpty == true
+        let mayShowID =
+            body.id == nil && context.call.generation != .datasync && isUnknown
+            && context.actor != .person
+        return table?.idKind == .integer || mayShowID
     }
 
     /// Answers a write that is on disk with the backend's verdict.

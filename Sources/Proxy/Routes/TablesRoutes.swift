@@ -114,7 +114,11 @@ struct TablesRoutes: Sendable {
         }
         if call.verb.isWrite { tenant.use.note(call.table, now: tenants.clock.uptime()) }
         switch call.verb {
-        case .list(let query): return read(context) { list($0, query) }
+        case .list(let query):
+            if let rows = query.top, rows > Limits.pageRowsMax, speaksAsNode(context) {
+                return listOfMany(context, query, rows: rows)
+            }
+            return read(context) { list($0, query) }
         case .get(let id, _): return read(context) { get($0, id) }
         case .insert(let body):
             if let id = body.id, let reason = id.reasonAgainstPaths {

@@ -277,10 +277,10 @@ extension SyncEngine {
         scheduler.reached(now: clock.uptime(), wall: clock.now())
         // Taken before the write, so that a failure during the write counts for the next time.
         let isRetryNeeded = scheduler.takeRetryAll()
-        let generation = generation
+        let (generation, server) = (generation, meter.server)
         do {
             try await store.write { transaction in
-                try transaction.binding.noteProven(generation)
+                try transaction.binding.noteProven(generation, server)
                 if isRetryNeeded { try transaction.dueOperations.makeAllDue() }
             }
         } catch {

@@ -7,6 +7,9 @@ extension SyncEngine {
     /// finished and its outcome committed first. If due work is not touched, a watchdog restarts the loop
     /// and reports it.
     public func run() async {
+        if meter.server == nil {
+            meter.server = try? await store.read { try $0.binding.server() }
+        }
         while !Task.isCancelled, !isRetired {
             let isStalled = await withTaskGroup(of: Bool.self) { group in
                 group.addTask {

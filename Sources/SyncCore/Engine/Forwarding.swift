@@ -161,10 +161,19 @@ extension SyncEngine {
     /// Sends a read. If the backend's generation is not known, the client's own is tried first, then the
     /// others, until an answer cannot be a refusal of the generation
     /// (``RemoteAnswer/mayNeedOtherGeneration``). A list in no order is sent once more without the order of
-    /// ids, if the backend may have refused that order.
+    /// ids, if the backend may have refused that order. A list whose order the client left open, and after which
+    /// more rows follow, is sent again in the order of ids.
     /// - Returns: the answer, the generation in which it was asked for, and the read as it was sent; nil if
     ///   the backend's generation cannot express the read.
     private func send(
+        _ wanted: ForwardedRead, _ credential: Credential
+    ) async -> (RemoteExchange, Generation, ForwardedRead)? {
+        guard let sent = await sendAsIs(wanted, credential) else { return nil }
+        guard let ordered = sent.2.ordered(after: sent.0.answer, of: sent.1) else { return sent }
+        return await sendAsIs(ordered, credential)
+    }
+
+    private func sendAsIs(
         _ wanted: ForwardedRead, _ credential: Credential
     ) async -> (RemoteExchange, Generation, ForwardedRead)? {
         var read = wanted.asking(atMost: takenRows[wanted.table] ?? .max)

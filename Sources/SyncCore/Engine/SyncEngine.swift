@@ -226,6 +226,9 @@ public actor SyncEngine {
         }
     }
 
+    /// How the backend's server names itself, such as `node-3.0.0`; nil while it has not.
+    public nonisolated var knownServer: String? { meter.server }
+
     var key: String? { backend.applicationKey ?? applicationKey() }
 
     static let offlineModeIsOn = "Offline mode is on. `understudy online` ends it."
@@ -292,6 +295,7 @@ public actor SyncEngine {
         unprovenSince = nil
         backendNotBefore = nil
         generation = backend.generation.first
+        meter.server = nil
         warnings = []
         takenRows = [:]
         scheduler.forget(

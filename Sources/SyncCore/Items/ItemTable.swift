@@ -115,7 +115,7 @@ struct ItemTable: InTransaction {
             let own = isTurned || transaction.has(.ownVersionEnds) ? nil : row.ownWrite
             row.ownWrite = own?.after(
                 transaction.has(.ownVersionOutlivesOthers) ? [] : changed, of: before.columns,
-                isOwnAnswer: isOwnAnswer)
+                to: row.columns, isOwnAnswer: isOwnAnswer)
             row.version = transaction.ids.version()
             row.stamp = try counters.nextStamp(row.tableID)
         } else {

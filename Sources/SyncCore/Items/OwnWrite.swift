@@ -21,13 +21,17 @@ struct OwnWrite: Sendable, Hashable {
     /// - Parameters:
     ///   - names: the columns that have changed.
     ///   - before: the item's columns before.
-    ///   - isOwnAnswer: whether the backend made the change while it took the write.
-    func after(_ names: [String], of before: Columns, isOwnAnswer: Bool) -> OwnWrite? {
+    ///   - isOwnAnswer: whether the backend made the change while it took the write. A column that `now` lacks is
+    ///     one that it does not show.
+    func after(
+        _ names: [String], of before: Columns, to now: Columns, isOwnAnswer: Bool
+    ) -> OwnWrite? {
         let (unseenNames, foreignNames) = (Set(unseen), Set(foreign))
         let sentNames =
             sent.map { Set($0) }
             ?? Set(before.names).subtracting(unseenNames).subtracting(foreignNames)
-        if names.contains(where: sentNames.contains) { return nil }
+        let changed = isOwnAnswer ? Set(now.names).intersection(names) : Set(names)
+        if !changed.isDisjoint(with: sentNames) { return nil }
         var after = self
         if isOwnAnswer {
             after.unseen += names.filter { !unseenNames.contains($0) }

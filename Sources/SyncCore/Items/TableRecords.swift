@@ -166,12 +166,17 @@ struct TableRecords {
     }
 
     /// Renames columns to the table's spelling, and stores new names.
-    /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
+    /// - Parameter shared: whether every row has the columns; see ``ColumnsShown/all``.
     func respell(
         _ columns: Columns, in table: TableRecord, shared: Bool = false
     ) throws -> Columns {
         if table.spellings.knows(columns.all, shared: shared) { return columns }
         return try learn(of: table) { $0.respell(columns, shared: shared) }
+    }
+
+    /// Stores that reads do not give these columns.
+    func learn(hidden names: [String], of table: TableRecord) throws {
+        if !names.isEmpty { try learn(of: table) { $0.hide(names) } }
     }
 
     private func forgetSharedColumns(of table: TableRecord) throws {
@@ -200,11 +205,14 @@ struct TableRecords {
         return ColumnSpellings(text: text ?? "{}")
     }
 
-    /// The server's side of a row of the backend, in the table's spelling. A deleted row shows that the table
-    /// deletes softly.
+    /// The server's side of a row of the backend, in the table's spelling and without what reads do not give. A
+    /// deleted row shows that the table deletes softly.
     func side(_ remote: RemoteRow?, in table: TableRecord) throws -> ServerSide {
-        let columns = try remote.map {
-            try respell($0.columns, in: table, shared: $0.sharesColumns)
+        var columns = try remote.map {
+            try respell($0.columns, in: table, shared: $0.columnsShown == .all)
+        }
+        if let all = columns, remote?.columnsShown == .unfiltered {
+            columns = table.spellings.withoutHidden(all)
         }
         if remote?.isDeleted == true { try learn(.soft, of: table) }
         return ServerSide(remote, columns: columns)
@@ -309,6 +317,8 @@ struct ColumnSpellings: Sendable, Hashable {
     private var exact: Set<ExactName> = []
     /// The names that every row of the backend has, null where nothing was written.
     private var shared: Set<ExactName> = []
+    /// The names that a write had, and that a read of its row did not give.
+    private var hidden: Set<ExactName> = []
     /// The columns that every row has, in the order of their names.
     private(set) var columns = TableColumns([])
 
@@ -319,23 +329,29 @@ struct ColumnSpellings: Sendable, Hashable {
     init(text: String) {
         for column in Columns(stored: text).all {
             var sharedName: String?
-            if case .array(let names) = column.value.value { sharedName = names.first?.string }
+            var isHidden = false
+            if case .array(let names) = column.value.value {
+                (sharedName, isHidden) = (names.first?.string, names.count > 1)
+            }
             guard let spelling = column.value.string ?? sharedName else { continue }
             let name = ExactName(spelling)
             byKey[ExactName(column.name)] = name
             exact.insert(name)
-            if sharedName != nil { shared.insert(name) }
+            if isHidden { hidden.insert(name) } else if sharedName != nil { shared.insert(name) }
         }
         columns = TableColumns(shared.sorted().map(\.text), known: exact.map(\.text))
     }
 
     /// A JSON object from lower-case name to spelling. The spelling is in an array if every row has the
-    /// column.
+    /// column, and in one with `false` if reads do not give it.
     var text: String {
         let members = byKey.sorted { $0.key < $1.key }.map { key, name in
-            JSONValue.Member(
-                key.text,
-                shared.contains(name) ? .array([.string(name.text)]) : .string(name.text))
+            let text = JSONValue.string(name.text)
+            let isHidden = hidden.contains(name)
+            let value: JSONValue =
+                isHidden
+                ? .array([text, .bool(false)]) : shared.contains(name) ? .array([text]) : text
+            return JSONValue.Member(key.text, value)
         }
         return JSONValue.object(members).text
     }
@@ -377,16 +393,38 @@ struct ColumnSpellings: Sendable, Hashable {
                 byKey[key] = name
                 exact.insert(name)
             }
-            if isShared { shared.insert(name) }
+            if isShared {
+                shared.insert(name)
+                hidden.remove(name)
+            }
             kept.append(Columns.Column(name.text, column.value))
         }
         self.columns = TableColumns(shared.sorted().map(\.text), known: exact.map(\.text))
         return Columns(kept)
     }
 
-    /// Forgets which columns every row has, because another backend may have others.
+    /// Records that reads do not give these columns.
+    mutating func hide(_ names: [String]) {
+        _ = respell(Columns(names.map { Columns.Column($0, .null) }), shared: false)
+        hidden.formUnion(names.map { ExactName(spelling(of: $0)) })
+        shared.subtract(hidden)
+        columns = TableColumns(shared.sorted().map(\.text), known: exact.map(\.text))
+    }
+
+    /// Whether it is known of a column whether reads give it.
+    func hasBeenRead(_ name: String) -> Bool {
+        let name = ExactName(spelling(of: name))
+        return shared.contains(name) || hidden.contains(name)
+    }
+
+    func withoutHidden(_ columns: Columns) -> Columns {
+        if hidden.isEmpty { return columns }
+        return Columns(columns.all.filter { !hidden.contains(ExactName(spelling(of: $0.name))) })
+    }
+
+    /// Forgets which columns reads give, because another backend may have others.
     mutating func forgetShared() {
-        shared = []
+        (shared, hidden) = ([], [])
         columns = TableColumns([], known: exact.map(\.text))
     }
 }

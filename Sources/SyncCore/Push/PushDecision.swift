@@ -195,6 +195,8 @@ struct RowOrigin: Sendable, Hashable {
     /// Whether the row answers our own insert or conditional request, so that it contains no other writer's
     /// change. A row that was read back may contain such changes.
     var isOwnAnswer = false
+    /// The columns that the write or its answer had, and that the row, read afterwards, has not.
+    var unread: [String] = []
     /// Whether the row was read after its delete, and the backend does not have it any more.
     var isReadAsGone = false
 }

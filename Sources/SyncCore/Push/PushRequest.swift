@@ -30,8 +30,8 @@ extension PushPass {
     ///
     /// 1. Send, and judge the answer.
     /// 2. If the verdict asks for it, read the row back and judge that.
-    /// 3. If an answer of success leaves out what the item's next change needs, read the row
-    ///    (``AnsweredRow``). It becomes the server's row.
+    /// 3. If an answer of success leaves out what was sent or what the item's next change needs, or shows what
+    ///    reads may not give, read the row (``AnsweredRow``). It becomes the server's row.
     /// 4. After a delete in a table of which it is not known yet, read whether the backend keeps the row as
     ///    deleted.
     /// 5. Find out whether a refusal in text is a gateway's, and whether a failure is the link's, or the table's.
@@ -50,13 +50,18 @@ extension PushPass {
         let (first, hasVersion) = try await firstDecision(
             exchange.answer, of: operation, subject, record)
         var decision = first
-        var origin = self.origin(operation, request, exchange.answer, subject)
+        var origin = self.origin(operation, request, exchange.answer)
         if decision == .readBack {
             decision = try await readBack(operation, &subject, after: exchange.answer, record)
         } else if case .applied(let row?) = decision, case .row = exchange.answer {
-            let answered = AnsweredRow(subject: subject, row: row, generation: remote.generation)
+            let answered = AnsweredRow(
+                subject: subject, row: row, generation: remote.generation, known: record.spellings)
             if answered.mustBeRead {
                 (decision, origin) = await read(answered, origin, of: operation)
+            } else {
+                // An update may be answered with the columns that it has changed.
+                let isReplaced = operation.kind == .insert || operation.kind == .replace
+                origin.isWhole = isReplaced && remote.generation != .mobileServices
             }
         }
         if case .applied(let row) = decision, operation.kind == .delete,
@@ -219,7 +224,7 @@ extension PushPass {
             return (answered.decision(withoutRow: proof), origin)
         }
         let isOwn = origin.isOwnAnswer && answered.hasVersion(of: now)
-        return (.applied(now), RowOrigin(isOwnAnswer: isOwn))
+        return (.applied(now), RowOrigin(isOwnAnswer: isOwn, unread: answered.unread(in: now)))
     }
 
     /// Reads the row that a delete has removed. A backend that deletes softly has it still, with a version for
@@ -297,21 +302,15 @@ extension PushPass {
             generation: remote.generation)
     }
 
-    /// What an answer's row says besides its columns. The row is whole if it answers an insert or a
-    /// replacement, not in the first generation, and has all that was sent.
+    /// What an answer's row says besides its columns.
     private func origin(
-        _ operation: TableOperation, _ request: RemoteRequest, _ answer: RemoteAnswer,
-        _ subject: PushSubject
+        _ operation: TableOperation, _ request: RemoteRequest, _ answer: RemoteAnswer
     ) -> RowOrigin {
         let isConditional = operation.kind == .insert || request.fields[.ifMatch] != nil
         switch answer {
-        case .row(let row):
-            let isReplaced = operation.kind == .insert || operation.kind == .replace
-            let answered = AnsweredRow(subject: subject, row: row, generation: remote.generation)
+        case .row:
             return RowOrigin(
-                isWhole: remote.generation != .mobileServices && isReplaced
-                    && !answered.lacksSentColumn,
-                isOwnAnswer: isConditional && !operation.maybeApplied)
+                isWhole: false, isOwnAnswer: isConditional && !operation.maybeApplied)
         case .empty: return RowOrigin(isOwnAnswer: isConditional)
         default: return RowOrigin()
         }

@@ -131,7 +131,7 @@ extension AttemptEnd {
 
     /// The message of the answer; nil without one.
     var message: String? {
-        let text = AnswerReader.message(in: Array((response ?? "").utf8), isPage: isPage)
+        let text = AnswerReader.message(in: Array((response ?? "").utf8))
         return text.isEmpty ? nil : text
     }
 
@@ -156,23 +156,34 @@ struct AnsweredRow {
     var subject: PushSubject
     var row: RemoteRow
     var generation: Generation
+    /// The table's columns, as far as reads have shown them.
+    var known: ColumnSpellings
 
-    /// Whether a column is missing that was sent with a value: the answer is a part of the row, the backend
-    /// does not keep the column, or it has set the column to null and writes no nulls.
-    var lacksSentColumn: Bool { row.columns.lacksValue(of: sent) }
-
-    /// Whether the row is read before the change is closed, because the item's next change could overwrite
-    /// what the answer does not show.
+    /// Whether the row is read before the change is closed: the answer does not show what clients get, or what the
+    /// item's next change could overwrite.
     ///
     /// 1. After a delete the item has no row that a next change could overwrite.
     /// 2. The change started from a version, and the answer has none: the next change would have no
     ///    condition. A table that never has versions is not read.
-    /// 3. The third generation replaces whole rows, and the answer is not the whole row: the next
-    ///    replacement would erase or restore the missing columns.
+    /// 3. A column is missing that was sent with a value, and that reads may give: the answer is a part of the row,
+    ///    the backend does not keep the column, or it has set the column to null and writes no nulls. In the third
+    ///    generation the next replacement would erase or restore it.
+    /// 4. A column is there that no read has given yet, and that the script for reads may leave out.
     var mustBeRead: Bool {
         if subject.kind == .delete { return false }
         if subject.baseVersion != nil, row.version == nil { return true }
-        return generation == .datasync && lacksSentColumn
+        if row.columns.lacksValue(of: known.withoutHidden(sent)) { return true }
+        return row.columnsShown == .unfiltered && !row.columns.names.allSatisfy(known.hasBeenRead)
+    }
+
+    /// The columns that the write sent with a value, or that its answer has, and that the row as a read gives it
+    /// has not. Servers of SQL give every column in a read, others perhaps not one that is null.
+    func unread(in now: RemoteRow) -> [String] {
+        let given = Set(now.columns.names.map { ExactName(lowercasing: $0) })
+        let answered = now.columnsShown == .all ? row.columns.all : []
+        let written = subject.sent.all.filter { !$0.value.isNull } + answered
+        return Set(written.map(\.name)).filter { !given.contains(ExactName(lowercasing: $0)) }
+            .sorted()
     }
 
     /// The row as it is now, from the answer to the read; nil if that answer does not show it.
@@ -190,6 +201,9 @@ struct AnsweredRow {
     /// the row is read again later. After any other answer the answer of success counts: a backend whose
     /// reads fail must not hold the item.
     func decision(withoutRow answer: RemoteAnswer) -> PushDecision {
+        // Where no read gives the row, the answer shows all that there is to see.
+        var shown = row
+        if row.columnsShown == .unfiltered { shown.columnsShown = .all }
         switch answer {
         case .unavailable, .unreachable:
             guard case .postponed(var later) = Verdict.noVerdict(answer) else {
@@ -197,8 +211,9 @@ struct AnsweredRow {
             }
             later.maybeApplied = true
             return .postponed(later)
-        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed, .unusable:
-            return .applied(row)
+        case .rows(let page) where page.elements.isEmpty: return .applied(shown)
+        case .missing, .unauthorized, .rejected: return .applied(shown)
+        case .row, .rows, .empty, .conflict, .failed, .unusable: return .applied(row)
         }
     }
 

@@ -144,6 +144,7 @@ struct Settling: InTransaction {
         let expected =
             operation.kind == .delete
             ? nil : Rebase.desiredColumns(operation, over: ServerSide(columns: operation.baseRow))
+        try tables.learn(hidden: origin.unread, of: table)
         let server = try serverSide(
             after: operation, row, remote, isWhole: origin.isWhole, table)
         let before = row.visible
@@ -172,7 +173,8 @@ struct Settling: InTransaction {
             after: server.isLive ? server.columns : nil, summary: "The backend has it.")
     }
 
-    /// The backend's row after it applied the operation: its answer laid over what was sent.
+    /// The backend's row after it applied the operation. An answer that may be a part of the row is laid over the row
+    /// as it was, with the values that were sent and that reads give.
     private func serverSide(
         after operation: TableOperation, _ row: ItemRow, _ remote: RemoteRow?, isWhole: Bool,
         _ table: TableRecord
@@ -188,6 +190,12 @@ struct Settling: InTransaction {
         guard let remote else { return ServerSide(columns: sent) }
         var server = try tables.side(remote, in: table)
         if !isWhole, let answer = server.columns {
+            let changed = Set(operation.changes.names)
+            let values = table.spellings.withoutHidden(operation.changes).all.filter {
+                !$0.value.isNull
+            }
+            sent = Columns(sent.all.filter { !changed.contains($0.name) })
+            sent.merge(Columns(values))
             sent.merge(answer)
             server.columns = sent
         }

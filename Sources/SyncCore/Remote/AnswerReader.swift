@@ -7,16 +7,16 @@ import TablesProtocol
 struct AnswerReader {
     var generation: Generation
     var now: Instant
+    /// Whether the request was a read.
+    var isRead = false
 
-    /// Reads the answer to a write: its 2xx body is one row or empty.
+    /// Reads the answer to a write, or to a read by id: its 2xx body is one row or empty.
     func write(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
         let body = response.jsonBytes
         if body.allSatisfy(Self.isSpace) { return .empty }
-        guard var row = row(response) else { return unusable(response) }
-        row.sharesColumns = response.sharesColumns
-        return .row(row)
+        return row(response).map { .row($0) } ?? unusable(response)
     }
 
     /// Reads the answer to a list.
@@ -25,7 +25,7 @@ struct AnswerReader {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
         let page = ListBody.parse(
-            response.jsonBytes, generation: generation, sharesColumns: response.sharesColumns)
+            response.jsonBytes, generation: generation, response.sharesColumns ? .all : .asStored)
         guard let page else { return unusable(response) }
         var whole = page
         if let link = response.head.headerFields.nextLink {
@@ -82,7 +82,9 @@ struct AnswerReader {
     private func row(_ response: Response) -> RemoteRow? {
         guard let object = try? Columns(ofBackend: response.jsonBytes) else { return nil }
         let etag = response.head.headerFields[.eTag].flatMap { ETag.unquote($0) }
-        return RemoteRow(object, generation: generation, etag: etag)
+        var row = RemoteRow(object, generation: generation, etag: etag)
+        if response.sharesColumns { row?.columnsShown = isRead ? .all : .unfiltered }
+        return row
     }
 
     private func text(_ response: Response) -> String { Self.message(in: response.jsonBytes) }
@@ -225,12 +227,11 @@ enum NextLink {
 /// The body of a list: an array, `{results, count}` or `{items, count, nextLink}`.
 enum ListBody {
     /// Splits the body into its elements, including unusable ones (``UnusableRow``).
-    /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
     /// - Returns: nil if the body is not a list, or if it has elements and none of them has an id.
     static func parse(
-        _ bytes: [UInt8], generation: Generation, sharesColumns: Bool = false
+        _ bytes: [UInt8], generation: Generation, _ shown: ColumnsShown = .asStored
     ) -> RemotePage? {
-        let element = { ListElement($0, generation: generation, sharesColumns: sharesColumns) }
+        let element = { ListElement($0, generation: generation, shown) }
         guard let page = list(bytes, element) else { return nil }
         return page.elements.isEmpty || page.elements.contains { $0.idText != nil } ? page : nil
     }
@@ -269,12 +270,13 @@ enum ListElement: Sendable, Hashable {
     case unusable(UnusableRow)
 
     /// Parses the bytes of an element.
-    /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
-    init(_ bytes: ArraySlice<UInt8>, generation: Generation, sharesColumns: Bool = false) {
+    init(
+        _ bytes: ArraySlice<UInt8>, generation: Generation, _ shown: ColumnsShown = .asStored
+    ) {
         do throws(JSONError) {
             let object = try Columns(ofBackend: Array(bytes))
             if var row = RemoteRow(object, generation: generation) {
-                row.sharesColumns = sharesColumns
+                row.columnsShown = shown
                 self = .row(row)
             } else {
                 self = .unusable(

@@ -23,6 +23,8 @@ public struct ForwardedRead: Sendable {
     /// Whether no order is asked for, not even that of ids, because the backend refused it or its own link is
     /// followed. Then that link alone leads on.
     var isInBackendsOrder: Bool
+    /// Whether the order ends with the id, as in the store, because a further page may come from there.
+    var endsWithID: Bool
     /// The client's generation. It is tried first if the backend's is not known.
     public var generation: Generation
 
@@ -37,8 +39,11 @@ public struct ForwardedRead: Sendable {
         self.headers = headers
         self.trace = trace
         self.generation = generation
-        isInBackendsOrder =
-            if case .list(let query, _) = target { query.next != nil } else { false }
+        guard case .list(let query, _) = target else {
+            (isInBackendsOrder, endsWithID) = (false, false)
+            return
+        }
+        (isInBackendsOrder, endsWithID) = (query.next != nil, query.skip > 0)
     }
 }
 
@@ -65,10 +70,8 @@ extension ForwardedRead {
     /// The request to a backend of a generation; nil if the generation cannot express the read, or if its
     /// rule for null would give other rows.
     ///
-    /// `$select` is left out, because the answer is rendered from whole items. Every order ends with the id,
-    /// as in the store, because the next page may come from the store. First generation backends send
+    /// `$select` is left out, because the answer is rendered from whole items. First generation backends send
     /// system properties only on request.
-    ///
     func request(for spoken: Generation) -> RemoteRequest? {
         var path = "/tables/\(table)"
         var pairs: [String] = []
@@ -85,7 +88,7 @@ extension ForwardedRead {
             query.select = nil
             query.top = askedRows(rows, of: spoken)
             let id = Ordering(.column(.id))
-            if !isInBackendsOrder,
+            if endsWithID, !isInBackendsOrder,
                 !query.orderBy.contains(where: { $0.expression == id.expression })
             {
                 query.orderBy.append(id)
@@ -107,9 +110,11 @@ extension ForwardedRead {
         return request
     }
 
-    /// The same read, for at most so many rows of a list.
+    /// The same read, for at most so many rows of a list. One for more than a page asks whether the backend takes it.
     func asking(atMost rows: Int) -> ForwardedRead {
-        guard case .list(let query, let asked?) = target, asked > rows else { return self }
+        guard case .list(let query, let asked?) = target, asked > rows,
+            asked <= SyncLimits.pullPageRows
+        else { return self }
         var read = self
         read.target = .list(query, rows: rows)
         return read
@@ -117,9 +122,9 @@ extension ForwardedRead {
 
     /// The same read for fewer rows, where the backend may have refused their number.
     func smaller(after answer: RemoteAnswer) -> (read: ForwardedRead, rows: Int)? {
-        guard case .list(_, let asked?) = target, let rows = answer.smallerPage(than: asked) else {
-            return nil
-        }
+        guard case .list(_, let asked?) = target, asked <= SyncLimits.pullPageRows,
+            let rows = answer.smallerPage(than: asked)
+        else { return nil }
         return (asking(atMost: rows), rows)
     }
 
@@ -131,10 +136,29 @@ extension ForwardedRead {
             && page.elements.count < asked && page.elements.allSatisfy { $0.itemID != nil }
     }
 
+    /// The same list in an order that ends with the id, where more rows follow a page that was not asked for so.
+    func ordered(after answer: RemoteAnswer, of spoken: Generation) -> ForwardedRead? {
+        guard case .rows(let page) = answer, case .list(let query, _) = target, !endsWithID,
+            !isInBackendsOrder, hasMore(page, of: query, spoken)
+        else { return nil }
+        var read = self
+        read.endsWithID = true
+        return read
+    }
+
+    /// Whether more rows of a list follow a page.
+    private func hasMore(_ page: RemotePage, of query: TableQuery, _ spoken: Generation) -> Bool {
+        guard case .list(_, let rows) = target else { return false }
+        let asked = askedRows(rows, of: spoken)
+        let most = asked ?? SyncLimits.pullPageRows
+        let isFull = page.elements.count > most || page.elements.count == asked
+        return page.rows.prefix(most).count < query.top ?? .max && (page.hasNext || isFull)
+    }
+
     /// Whether the client asks for a list in no order, so that the id alone is the order of the request.
     var hasOrderOfIDsAlone: Bool {
         if case .list(let query, _) = target {
-            query.orderBy.isEmpty && query.next == nil
+            endsWithID && query.orderBy.isEmpty && query.next == nil
         } else {
             false
         }
@@ -159,12 +183,11 @@ extension ForwardedRead {
             let asked = askedRows(rows, of: spoken)
             let most = asked ?? SyncLimits.pullPageRows
             let items = page.rows.prefix(most).map { $0.item(asOf: now) }
-            let isFull = page.elements.count > most || page.elements.count == asked
-            let hasMore = items.count < query.top ?? .max && (page.hasNext || isFull)
             let isWhole = page.elements.count <= most
             return .page(
                 ItemPage(
-                    items: items, count: query.count ? page.total : nil, hasMore: hasMore,
+                    items: items, count: query.count ? page.total : nil,
+                    hasMore: hasMore(page, of: query, spoken),
                     hasOwnStamps: false, next: isInBackendsOrder && isWhole ? page.next : nil))
         case (.row(let row), .item(let id, _)) where row.id.isLike(id):
             return .item(row.item(asOf: now))

@@ -24,12 +24,15 @@ final class Meter: Sendable {
         var times = RequestTimes()
         /// The times of the latest answers, the last one last.
         var latest: [Duration] = []
+        var server: String?
     }
     private let state = Mutex(State())
 
-    func note(_ answer: RemoteAnswer, took: Duration) {
+    /// - Parameter server: how the server names itself in the answer; nil if it does not.
+    func note(_ answer: RemoteAnswer, of server: String? = nil, took: Duration) {
         let outcome = Self.outcome(answer)
         state.withLock { state in
+            state.server = server ?? state.server
             state.times.note(outcome, took: took)
             if outcome == .succeeded {
                 state.count.succeeded += 1
@@ -69,6 +72,12 @@ final class Meter: Sendable {
     var median: Duration {
         let latest = state.withLock { $0.latest.sorted() }
         return latest.isEmpty ? .zero : latest[latest.count / 2]
+    }
+
+    /// How the server names itself, such as `node-3.0.0`; nil if it never did.
+    var server: String? {
+        get { state.withLock { $0.server } }
+        set { state.withLock { $0.server = newValue } }
     }
 
     /// The times of all requests since the start.

@@ -23,7 +23,8 @@ struct Remote: Sendable {
     func send(_ request: RemoteRequest, asList: Bool) async -> RemoteExchange {
         let start = clock.uptime()
         let exchange = await exchange(request, asList: asList)
-        meter.note(exchange.answer, took: clock.uptime() - start)
+        meter.note(
+            exchange.answer, of: exchange.response?.serverVersion, took: clock.uptime() - start)
         if asList ? !exchange.answer.isList : exchange.answer.isFailure {
             failures.note(
                 FailedRequest(
@@ -38,7 +39,8 @@ struct Remote: Sendable {
     private func exchange(_ request: RemoteRequest, asList: Bool) async -> RemoteExchange {
         do throws(TransportError) {
             let response = try await transport.send(bound(request))
-            let reader = AnswerReader(generation: generation, now: clock.now())
+            let reader = AnswerReader(
+                generation: generation, now: clock.now(), isRead: request.method == .get)
             return RemoteExchange(
                 answer: asList
                     ? reader.list(response, of: request.target.prefix { $0 != "?" })
@@ -210,13 +212,14 @@ extension RemoteAnswer {
     }
 }
 
-/// The backend that the store belongs to: six values of `meta`.
+/// The backend that the store belongs to: seven values of `meta`.
 struct BackendBinding: InTransaction {
     let transaction: Transaction
 
     private static let addressKey = "backend.address"
     private static let provenKey = "backend.proven"
     private static let generationKey = "backend.generation"
+    private static let serverKey = "backend.server"
     private static let notBeforeKey = "backend.notBefore"
     private static let ownerKey = "backend.owner"
     private static let takersKey = "backend.takers"
@@ -241,8 +244,10 @@ struct BackendBinding: InTransaction {
     func isProven() throws -> Bool { try meta(Self.provenKey) != nil }
 
     /// Records that the bound backend gave a list, and its generation.
-    func noteProven(_ generation: Generation) throws {
+    /// - Parameter server: how it names itself; nil if it does not.
+    func noteProven(_ generation: Generation, _ server: String? = nil) throws {
         if try meta(Self.provenKey) == nil { try setMeta(Self.provenKey, "1") }
+        if let server, try self.server() != server { try setMeta(Self.serverKey, server) }
         let number = String(generation.rawValue)
         let known = try meta(Self.generationKey)
         guard known != number else { return }
@@ -255,6 +260,9 @@ struct BackendBinding: InTransaction {
     func provenGeneration() throws -> Generation? {
         try meta(Self.generationKey).flatMap { Int($0) }.flatMap(Generation.init(rawValue:))
     }
+
+    /// How the bound backend's server names itself; nil if it never did.
+    func server() throws -> String? { try meta(Self.serverKey) }
 
     /// Before which the backend asked not to be tried (Retry-After); nil if it named no time.
     func notBefore() throws -> Instant? {
@@ -290,6 +298,7 @@ struct BackendBinding: InTransaction {
         try setMeta(Self.addressKey, address.description)
         try removeMeta(Self.provenKey)
         try removeMeta(Self.generationKey)
+        try removeMeta(Self.serverKey)
         try removeMeta(Self.takersKey)
         try setNotBefore(nil)
         for table in try tables.all() {

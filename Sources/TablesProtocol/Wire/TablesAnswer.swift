@@ -109,9 +109,11 @@ extension TablesAnswer {
         return response
     }
 
-    /// The answer to a delete: 204 without body or ETag, which SDKs of every generation accept.
-    public func renderDeleted() -> Response {
-        Response(status: .noContent, headerFields: bodilessFields)
+    /// The answer to a delete: 204 without body or ETag, which SDKs of every generation accept, or 200 with the
+    /// row, as Node servers answer.
+    public func render(deleted item: Item?) -> Response {
+        if let item { return respond(with: item, .ok, writer) }
+        return Response(status: .noContent, headerFields: bodilessFields)
     }
 
     /// The answer to an undelete, with the whole item: 201 in the second generation, else 200.

@@ -10,7 +10,7 @@ import Testing
 
     private static func answered(
         _ kind: OperationKind, _ generation: Generation, sent: String, answer: String,
-        baseVersion: String? = "v1", version: String? = "v2"
+        baseVersion: String? = "v1", version: String? = "v2", known: String = "{}"
     ) throws -> AnsweredRow {
         let id = try ItemID("x")
         var subject = PushSubject(kind: kind, itemID: id, sent: Columns(stored: sent))
@@ -19,7 +19,8 @@ import Testing
             subject.baseVersion = baseVersion
         }
         let row = RemoteRow(id: id, columns: Columns(stored: answer), version: version)
-        return AnsweredRow(subject: subject, row: row, generation: generation)
+        return AnsweredRow(
+            subject: subject, row: row, generation: generation, known: ColumnSpellings(text: known))
     }
 
     @Test(arguments: Generation.allCases, [OperationKind.update, .replace, .undelete])
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: Generation.allCases)
-    func `a part of the row is read where the next change replaces the whole row`(
+    func `a part of the row is read`(
         generation: Generation
     ) throws {
         for (kind, sent, answer, isPart) in [
@@ -58,13 +59,38 @@ import Testing
             (.update, #"{"text":"b"}"#, "{}", true),
         ] as [(OperationKind, String, String, Bool)] {
             let answered = try Self.answered(kind, generation, sent: sent, answer: answer)
-            #expect(answered.lacksSentColumn == isPart, "\(kind) \(sent) \(answer)")
-            #expect(answered.mustBeRead == (isPart && generation == .datasync))
+            #expect(answered.mustBeRead == isPart, "\(kind) \(sent) \(answer)")
+            // A column that reads do not give is not missing.
+            let hidden = try Self.answered(
+                kind, generation, sent: sent, answer: answer,
+                known: #"{"note":["note",false],"text":["text",false]}"#)
+            #expect(!hidden.mustBeRead)
         }
         // Only the third generation is sent the columns that an update does not change.
         let update = try Self.answered(
             .update, generation, sent: #"{"text":"b"}"#, answer: #"{"text":"b"}"#)
-        #expect(update.lacksSentColumn == (generation == .datasync))
+        #expect(update.mustBeRead == (generation == .datasync))
+    }
+
+    @Test func `a column that no read has given is read once where reads may leave it out`() throws
+    {
+        for (known, isRead) in [
+            (#"{"text":["text"],"note":"note"}"#, true),
+            (#"{"text":["text"],"note":["Note"]}"#, false),
+            (#"{"text":["text"],"note":["note",false]}"#, false),
+        ] {
+            var answered = try Self.answered(
+                .update, .mobileApps, sent: #"{"text":"b"}"#, answer: #"{"text":"b","note":null}"#,
+                known: known)
+            #expect(!answered.mustBeRead)
+            answered.row.columnsShown = .unfiltered
+            #expect(answered.mustBeRead == isRead, "\(known)")
+            var now = answered.row
+            now.columns = Columns(stored: #"{"TEXT":"b"}"#)
+            #expect(answered.unread(in: now) == [])
+            now.columnsShown = .all
+            #expect(answered.unread(in: now) == ["note"])
+        }
     }
 
     @Test func `without a list the outcome is unknown if nobody answered, else the answer counts`()

@@ -21,21 +21,47 @@ import Testing
     @Test(arguments: [
         (
             Generation.mobileServices, Generation.mobileServices,
-            ["$orderby=id", "$top=50", "__systemproperties=*"]
+            ["$top=50", "__systemproperties=*"]
         ),
-        (.mobileApps, .mobileServices, ["$orderby=id", "$top=50", "__systemproperties=*"]),
-        (.datasync, .mobileServices, ["$orderby=id", "$top=100", "__systemproperties=*"]),
-        (.mobileServices, .mobileApps, ["$orderby=id"]),
-        (.datasync, .mobileApps, ["$orderby=id"]),
-        (.mobileApps, .datasync, ["$orderby=id"]),
+        (.mobileApps, .mobileServices, ["$top=50", "__systemproperties=*"]),
+        (.datasync, .mobileServices, ["$top=100", "__systemproperties=*"]),
+        (.mobileServices, .mobileApps, []), (.datasync, .mobileApps, []),
+        (.mobileApps, .datasync, []),
     ])
-    func `the backend is asked in the order of ids, and an old one for the client's page`(
-        client: Generation, backend: Generation, pairs: [String]
-    ) throws {
-        let target = try #require(try read(from: client).request(for: backend)).target
-        let text = try #require(PercentCoding.decode(Substring(target)))
-        let query = try #require(text.split(separator: "?").last)
-        #expect(query.split(separator: "&").map(String.init).sorted() == pairs)
+    func
+        `the backend is asked in the client's order, a further page in that of ids, and an old one for a page`(
+            client: Generation, backend: Generation, pairs: [String]
+        ) throws
+    {
+        for (skip, more) in [(0, []), (50, ["$orderby=id", "$skip=50"])] {
+            let read = try read(TableQuery(skip: skip), from: client)
+            let target = try #require(read.request(for: backend)).target
+            let text = try #require(PercentCoding.decode(Substring(target)))
+            let query = text.split(separator: "?").dropFirst().joined()
+            #expect(
+                query.split(separator: "&").map(String.init).sorted() == (more + pairs).sorted())
+        }
+    }
+
+    @Test func `a list is asked for again in the order of ids only if more rows follow`()
+        async throws
+    {
+        let world = try World()
+        for id in ["c", "a", "b"] { try await world.seed(id, #"{"text":"x"}"#) }
+        _ = await world.engine.forward(try read(rows: 50, from: .mobileApps))
+        for (rows, orders) in [(50, [false]), (2, [false, true])] {
+            world.transport.forget()
+            guard
+                case .page(let page) = await world.engine.forward(
+                    try read(rows: rows, from: .mobileApps))
+            else {
+                Issue.record("no page")
+                return
+            }
+            #expect(page.items.map(\.id.text) == Array(["a", "b", "c"].prefix(rows)))
+            #expect(page.hasMore == (rows == 2))
+            #expect(world.transport.targets.map { $0.contains("orderby=id") } == orders)
+        }
     }
 
     @Test func `a backend that refuses the order of ids lists in its own order`() async throws {
@@ -49,12 +75,12 @@ import Testing
                     status: .badRequest, headerFields: [.contentType: "application/json"],
                     body: Array(#"{"error":"No order is supported."}"#.utf8)))
         }
-        let unordered = await world.engine.forward(try read(rows: 50, from: .mobileApps))
+        let unordered = await world.engine.forward(try read(rows: 1, from: .mobileApps))
         guard case .page(let page) = unordered else {
             Issue.record("no page")
             return
         }
-        #expect(page.items.map(\.id.text).sorted() == ["a", "b"])
+        #expect(page.items.count == 1)
         #expect(world.transport.targets.suffix(2).map { $0.contains("orderby") } == [true, false])
         // The client's own order is not left out.
         let query = TableQuery(orderBy: try Ordering.parse("text", generation: .mobileApps))
@@ -73,7 +99,7 @@ import Testing
             status: .internalServerError, headerFields: [.contentType: "application/json"],
             body: Array(#"{"error":"timeout"}"#.utf8))
         world.transport.once(.instead(failure)) { $0.head.path?.contains("orderby") == true }
-        let list = try read(rows: 50, from: .mobileApps)
+        let list = try read(rows: 2, from: .mobileApps)
         guard case .refused(let response, _, _) = await world.engine.forward(list) else {
             Issue.record("no refusal")
             return
@@ -84,8 +110,8 @@ import Testing
             Issue.record("no page")
             return
         }
-        #expect(page.items.map(\.id.text) == ["a", "b", "c"])
-        #expect(world.transport.targets.suffix(2).allSatisfy { $0.contains("orderby") })
+        #expect(page.items.map(\.id.text) == ["a", "b"])
+        #expect(world.transport.targets.suffix(2).map { $0.contains("orderby") } == [false, true])
     }
 
     @Test func `a full page of a first generation backend says that more rows may follow`()
