@@ -55,7 +55,8 @@ final class Routes: HTTPHandler {
         let path = place.path
         let forwarding = PassThrough.Forwarding(
             base: asked.base, addsKey: gate.mayUseTables(asked),
-            isSandboxed: gate.portRole(request.connection) != .clients)
+            isSandboxed: gate.portRole(request.connection) != .clients,
+            isRepeatable: asked.pathBelowItem != nil)
         switch place.space {
         case .tables:
             if let below = asked.pathBelowItem {

@@ -134,10 +134,10 @@ extension SyncEngine {
         // The backend may want a key of the client's own in every request.
         let keys = read.headers.filter { $0.name.canonicalName.contains("key") }
         if knownGeneration == nil || !keys.isEmpty && scheduler.backend.state == .signedOut {
-            var failure = await findGeneration(with: read.table, credential)
+            var failure = await findGeneration(with: read, credential)
             if failure?.state == .signedOut, !keys.isEmpty {
                 learnedKeys = HTTPFields(keys)
-                failure = await findGeneration(with: read.table, credential)
+                failure = await findGeneration(with: read, credential)
             }
             if let failure, failure.state != .signedOut {
                 if !Task.isCancelled { await recordFailure(failure, of: read.table) }
@@ -232,9 +232,12 @@ extension SyncEngine {
     /// Finds the backend's generation with a list of the table.
     /// - Returns: why the backend cannot be used; nil if it answers, even without a list.
     private func findGeneration(
-        with table: TableName, _ credential: Credential
+        with read: ForwardedRead, _ credential: Credential
     ) async -> Prover.Failure? {
-        switch await prover(remote(credential)).prove([table]) {
+        var prover = prover(remote(credential))
+        // A refusal proves the backend too, and does not show its generation.
+        prover.writers = read.generation
+        switch await prover.prove([read.table]) {
         case .proven(let generation):
             await noteProof(of: generation)
             return nil
