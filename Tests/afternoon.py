@@ -182,7 +182,8 @@ class Phone:
 
 
 def steps(seed, count):
-    """The steps of an afternoon. An end of the login is followed by a write of that user."""
+    """The steps of an afternoon. An end of the login is followed by a write of that user: reads are answered from the
+    store until a request has shown it."""
     choice, made = random.Random(seed), []
     weights = {"insert": 9, "update": 12, "delete": 3, "pull": 6, "refresh": 4, "look_up": 2, "complete_all": 2,
                "undelete": 2, "too_many": 1, "refused": 3, "both": 4, "end_sign_in": 2, "note": 4}
@@ -233,8 +234,9 @@ def steps(seed, count):
         elif kind == "undelete" and deleted:
             yield step("undelete", user, choice.choice(deleted))
         elif kind == "end_sign_in":
+            yield step("pull", user)
             yield step("end_sign_in", user)
-            yield new(user) if choice.random() < 0.5 else step("update", user, id, **change())
+            yield new(user) if choice.random() < 0.5 or id in deleted else step("update", user, id, **change())
         elif kind == "note":
             made_note = f"n{number:03}"
             yield step("insert", user, made_note, "notes", body=f"note {number}")

@@ -83,7 +83,8 @@ class Person(BusyClient):
 
     def delete(self, id, match):
         answer = self.send("DELETE", f"/{id}", headers=match)
-        assert answer is None or answer.status_code == 204, f"delete {match}: {answer.text}"
+        # A Node server answers with the row.
+        assert answer is None or answer.status_code in (200, 204), f"delete {match}: {answer.text}"
         self.pasts[id].append((None, answer is not None))
 
     def keep(self, item, past):

@@ -166,7 +166,7 @@ struct TableRecords {
     }
 
     /// Renames columns to the table's spelling, and stores new names.
-    /// - Parameter shared: whether every row has the columns; see ``ColumnsShown/all``.
+    /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
     func respell(
         _ columns: Columns, in table: TableRecord, shared: Bool = false
     ) throws -> Columns {
@@ -209,9 +209,9 @@ struct TableRecords {
     /// deleted row shows that the table deletes softly.
     func side(_ remote: RemoteRow?, in table: TableRecord) throws -> ServerSide {
         var columns = try remote.map {
-            try respell($0.columns, in: table, shared: $0.columnsShown == .all)
+            try respell($0.columns, in: table, shared: $0.sharesColumns && !$0.answersWrite)
         }
-        if let all = columns, remote?.columnsShown == .unfiltered {
+        if let all = columns, remote?.answersWrite == true {
             columns = table.spellings.withoutHidden(all)
         }
         if remote?.isDeleted == true { try learn(.soft, of: table) }

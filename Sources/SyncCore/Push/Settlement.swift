@@ -173,14 +173,14 @@ struct AnsweredRow {
         if subject.kind == .delete { return false }
         if subject.baseVersion != nil, row.version == nil { return true }
         if row.columns.lacksValue(of: known.withoutHidden(sent)) { return true }
-        return row.columnsShown == .unfiltered && !row.columns.names.allSatisfy(known.hasBeenRead)
+        return row.answersWrite && !row.columns.names.allSatisfy(known.hasBeenRead)
     }
 
     /// The columns that the write sent with a value, or that its answer has, and that the row as a read gives it
     /// has not. Servers of SQL give every column in a read, others perhaps not one that is null.
     func unread(in now: RemoteRow) -> [String] {
         let given = Set(now.columns.names.map { ExactName(lowercasing: $0) })
-        let answered = now.columnsShown == .all ? row.columns.all : []
+        let answered = now.sharesColumns ? row.columns.all : []
         let written = subject.sent.all.filter { !$0.value.isNull } + answered
         return Set(written.map(\.name)).filter { !given.contains(ExactName(lowercasing: $0)) }
             .sorted()
@@ -203,7 +203,7 @@ struct AnsweredRow {
     func decision(withoutRow answer: RemoteAnswer) -> PushDecision {
         // Where no read gives the row, the answer shows all that there is to see.
         var shown = row
-        if row.columnsShown == .unfiltered { shown.columnsShown = .all }
+        shown.answersWrite = false
         switch answer {
         case .unavailable, .unreachable:
             guard case .postponed(var later) = Verdict.noVerdict(answer) else {

@@ -25,7 +25,7 @@ struct AnswerReader {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
         let page = ListBody.parse(
-            response.jsonBytes, generation: generation, response.sharesColumns ? .all : .asStored)
+            response.jsonBytes, generation: generation, sharesColumns: response.sharesColumns)
         guard let page else { return unusable(response) }
         var whole = page
         if let link = response.head.headerFields.nextLink {
@@ -83,7 +83,8 @@ struct AnswerReader {
         guard let object = try? Columns(ofBackend: response.jsonBytes) else { return nil }
         let etag = response.head.headerFields[.eTag].flatMap { ETag.unquote($0) }
         var row = RemoteRow(object, generation: generation, etag: etag)
-        if response.sharesColumns { row?.columnsShown = isRead ? .all : .unfiltered }
+        row?.sharesColumns = response.sharesColumns
+        row?.answersWrite = response.sharesColumns && !isRead
         return row
     }
 
@@ -227,11 +228,12 @@ enum NextLink {
 /// The body of a list: an array, `{results, count}` or `{items, count, nextLink}`.
 enum ListBody {
     /// Splits the body into its elements, including unusable ones (``UnusableRow``).
+    /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
     /// - Returns: nil if the body is not a list, or if it has elements and none of them has an id.
     static func parse(
-        _ bytes: [UInt8], generation: Generation, _ shown: ColumnsShown = .asStored
+        _ bytes: [UInt8], generation: Generation, sharesColumns: Bool = false
     ) -> RemotePage? {
-        let element = { ListElement($0, generation: generation, shown) }
+        let element = { ListElement($0, generation: generation, sharesColumns: sharesColumns) }
         guard let page = list(bytes, element) else { return nil }
         return page.elements.isEmpty || page.elements.contains { $0.idText != nil } ? page : nil
     }
@@ -270,13 +272,12 @@ enum ListElement: Sendable, Hashable {
     case unusable(UnusableRow)
 
     /// Parses the bytes of an element.
-    init(
-        _ bytes: ArraySlice<UInt8>, generation: Generation, _ shown: ColumnsShown = .asStored
-    ) {
+    /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
+    init(_ bytes: ArraySlice<UInt8>, generation: Generation, sharesColumns: Bool = false) {
         do throws(JSONError) {
             let object = try Columns(ofBackend: Array(bytes))
             if var row = RemoteRow(object, generation: generation) {
-                row.columnsShown = shown
+                row.sharesColumns = sharesColumns
                 self = .row(row)
             } else {
                 self = .unusable(

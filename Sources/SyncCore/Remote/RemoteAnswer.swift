@@ -165,17 +165,6 @@ enum RetryAfter {
     }
 }
 
-/// Which of its table's columns a row of the backend shows.
-enum ColumnsShown: Sendable, Hashable {
-    /// Those that it has, as far as it is known.
-    case asStored
-    /// All that a read gives, null where none was written: the answer to a read of a server that keeps the
-    /// table in SQL and adds columns when they are first written.
-    case all
-    /// The answer of such a server to a write: also columns that the script for reads leaves out.
-    case unfiltered
-}
-
 /// A row as the backend sent it. The system properties are separate and keep the backend's text, because
 /// `updatedAt` and `version` are sent back unchanged.
 struct RemoteRow: Sendable, Hashable {
@@ -187,7 +176,11 @@ struct RemoteRow: Sendable, Hashable {
     var version: String?
     /// Whether the row is deleted; nil if the backend does not say, because the table deletes hard.
     var deleted: Bool?
-    var columnsShown = ColumnsShown.asStored
+    /// Whether every row of the table has all its columns, null where none was written. This holds for
+    /// servers that keep the table in SQL and add columns when they are first written.
+    var sharesColumns = false
+    /// Whether it is such a server's answer to a write, which may have columns that its script for reads leaves out.
+    var answersWrite = false
 
     var isDeleted: Bool { deleted == true }
 

@@ -37,7 +37,7 @@ extension Stage {
         #expect(
             try await backendRows(of: "numbers").map(\.own)
                 == [["text": #""theirs""#], ["text": #""changed""#]])
-        #expect(try await ask(sdk.delete("2")).status == 204)
+        #expect(try await ask(sdk.delete("2")).status == deletionStatus)
         await sync()
         #expect(try await backendRows(of: "numbers").map { $0["id"] } == ["1"])
         #expect(try await ask(sdk.list("$orderby=id")).ids == ["1"])

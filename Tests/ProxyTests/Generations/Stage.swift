@@ -17,6 +17,11 @@ struct Stage: Sendable {
     let askBackend: @Sendable (Call) async throws -> ClientResponse
     let tenant: Tenant
 
+    /// What a deletion is answered with: 200 and the row to a client of a Node server, else 204.
+    var deletionStatus: Int {
+        sdk.family == .mobileApps && (flavour == .node || flavour == .express) ? 200 : 204
+    }
+
     /// In one process: real routes, store and engine, and a backend that gets whole requests. `more` adds
     /// tables.
     static func inProcess(

@@ -83,12 +83,13 @@ import Testing
                 .update, .mobileApps, sent: #"{"text":"b"}"#, answer: #"{"text":"b","note":null}"#,
                 known: known)
             #expect(!answered.mustBeRead)
-            answered.row.columnsShown = .unfiltered
+            answered.row.answersWrite = true
             #expect(answered.mustBeRead == isRead, "\(known)")
             var now = answered.row
             now.columns = Columns(stored: #"{"TEXT":"b"}"#)
+            now.sharesColumns = false
             #expect(answered.unread(in: now) == [])
-            now.columnsShown = .all
+            now.sharesColumns = true
             #expect(answered.unread(in: now) == ["note"])
         }
     }
