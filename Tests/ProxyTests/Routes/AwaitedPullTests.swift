@@ -121,7 +121,8 @@ import Testing
             _ = test.elsewhere("POST", "todoitem", #"{"id":"more"}"#)
             // A further page is of the pull before, and a plain list is refreshed behind.
             let next = pull.replacing("$skip=0", with: "$skip=3")
-            #expect(await test.table("GET", next).body.array?.count == 0)
+            let rows = await test.table("GET", next).body.array ?? [.null]
+            #expect(!rows.contains { $0["id"]?.string == "more" || $0 == .null })
             #expect(await test.table("GET", "todoitem").body.array?.count == 3)
             #expect(await test.table("GET", "todoitem").body.array?.count == 4)
         }
