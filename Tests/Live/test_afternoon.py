@@ -41,7 +41,7 @@ def test_an_afternoon_through_understudy_is_as_one_at_the_server(start, seed):
     alone, behind = NodeServer(), NodeServer()
     try:
         direct = play(alone, alone.url, seed, STEPS)
-        proxy = start.proxy(behind.url)
+        proxy = start.stand_in(behind.url)
         through = play(behind, proxy.url, seed, STEPS)
         complaints = [
             f"{step}\n  direct  {one}\n  through {other}"

@@ -25,22 +25,24 @@ extension TablesRoutes {
             tenant.backendStatus.mayPullForRead
         else { return local(context) }
         // A table that is not complete is pulled before its answer anyway.
-        if table.isComplete, let (time, seconds) = tenant.use.awaitedPull(now: now) {
-            return afterPull(context, since: time, seconds: seconds, local)
+        let called = table.isComplete ? tenant.use.awaitedPull(now: now) : nil
+        let policy = context.table.readPolicy
+        // A list that is meant as a pull also shows what came after the call.
+        let meant: (since: Duration, seconds: Int)?
+        switch policy {
+        case .revalidate where table.isComplete:
+            meant = awaitedPull(of: context, now: now).map { ($0, Limits.pullWaitSeconds) }
+        case .remoteFirst where table.isComplete: meant = (now, Limits.backendWaitSeconds)
+        case .standard, .local, .revalidate, .remoteFirst: meant = nil
         }
-        switch context.table.readPolicy {
-        case .standard, .local: return local(context)
-        case .revalidate:
-            if table.isComplete, let time = awaitedPull(of: context, now: now) {
-                return afterPull(context, since: time, seconds: Limits.pullWaitSeconds, local)
-            }
-            let answer = local(context)
-            if isDue { tenant.engine.nudge(.read(context.call.table)) }
-            return answer
-        case .remoteFirst:
-            guard table.isComplete else { return local(context) }
-            return afterPull(context, since: now, seconds: Limits.backendWaitSeconds, local)
+        if called != nil || meant != nil {
+            return afterPull(
+                context, since: max(called?.since ?? .zero, meant?.since ?? .zero),
+                seconds: max(called?.seconds ?? 0, meant?.seconds ?? 0), local)
         }
+        let answer = local(context)
+        if policy == .revalidate, isDue { tenant.engine.nudge(.read(context.call.table)) }
+        return answer
     }
 
     private func afterPull(

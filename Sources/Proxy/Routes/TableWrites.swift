@@ -168,7 +168,7 @@ extension TablesRoutes {
     /// 3. If the item has no open operation, the backend has the write. The answer shows the item's row.
     /// 4. If the backend refuses the operation, asks for a sign-in, has another row, or has failed without
     ///    an effect, and the operation consists of this write alone, it is withdrawn
-    ///    (``Store/withdraw(_:isWaiting:)``). The answer is the backend's. If the write changed nothing because
+    ///    (``Store/withdraw(_:isWaiting:earlierVersion:)``). The answer is the backend's. If the write changed nothing because
     ///    the operation of an earlier write has its change, the answer is the same and the operation stays.
     /// 5. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
     ///    that of a local write, with the item's state.
@@ -214,7 +214,8 @@ extension TablesRoutes {
         if isRefused, outcome.operation?.isOwn == true {
             isRefused =
                 (try? await context.tenant.store.withdraw(
-                    operation.id, isWaiting: verdict.asksToSignIn || verdict.hasFailed)) == true
+                    operation.id, isWaiting: verdict.asksToSignIn || verdict.hasFailed,
+                    earlierVersion: outcome.operation?.earlierVersion)) == true
         }
         guard isRefused else {
             let state: ItemState =
@@ -239,7 +240,13 @@ extension TablesRoutes {
             return annotated(conflict(own.kind, standing, context), context)
         }
         guard let operation = standing.operation else {
-            return finished(outcome.with(standing.item), context, state: .synced)
+            guard let written = verdict.written else {
+                return finished(outcome.with(standing.item), context, state: .synced)
+            }
+            // The backend's own row, also with what its lists do not show.
+            var direct = context
+            direct.answer = TablesAnswer(to: context.call)
+            return finished(outcome.with(written), direct, state: .synced)
         }
         switch operation.state {
         case .conflict:

@@ -153,7 +153,7 @@ struct TablesRoutes: Sendable {
     /// The values that all handlers of one request share.
     struct RequestContext: Sendable {
         let call: TableCall
-        let answer: TablesAnswer
+        var answer: TablesAnswer
         let tenant: Tenant
         /// The caller, for the history.
         let actor: Actor

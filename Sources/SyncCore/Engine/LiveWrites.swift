@@ -32,6 +32,8 @@ public struct WriteVerdict: Sendable {
     public var standing: ItemStanding
     /// The backend's response to the write; nil where none came, or where a push has sent it.
     public var answer: Response?
+    /// The item as the backend's answer to the write shows it; nil where the answer has none.
+    public var written: Item?
     /// Whether the backend asks for a sign-in, so that the write has no effect.
     public var asksToSignIn = false
     /// Whether the backend failed with an answer of its own, and the row that was read back shows no effect.
@@ -123,7 +125,7 @@ extension SyncEngine {
         // A task of its own, so that a client that leaves does not interrupt a commit after a request.
         let task = Task(executorPreference: executor) {
             let pushed = await pass.push(first, gates)
-            guard pushed.state == .unknown, pushed.answer?.isOwnFailure == true,
+            guard pushed.state == .unknown, pushed.answer?.response?.isOwnFailure == true,
                 let again = try? await pass.store.read({ try $0.queue.operation(seq: first.seq) })
             else { return pushed }
             var read = await pass.push(again, gates, onlyReads: true)
@@ -360,7 +362,12 @@ extension WriteVerdict {
         self.standing = standing
         switch sent {
         case .sent(let pushed):
-            answer = pushed.answer
+            answer = pushed.answer?.response
+            if case .row(let row)? = pushed.answer?.answer {
+                written = standing.item
+                written?.columns = row.columns
+                written?.deleted = row.deleted ?? standing.item.deleted
+            }
             guard pushed.state == .waiting, !pushed.isHeld else { return }
             asksToSignIn = answer?.head.status == .unauthorized
             hasFailed = answer?.isOwnFailure == true

@@ -77,7 +77,7 @@ extension PushPass {
         var isRefusal = false
         var refusedProtocolVersion = false
         /// See ``PushedOperation/answer``.
-        var answer: Response?
+        var answer: RemoteExchange?
     }
 
     private func step(

@@ -16,8 +16,8 @@ extension PushPass {
         var hasVersion: Bool?
         /// Whether the backend has answered a write to the table, be it with a refusal.
         var answersWrite: Bool
-        /// The response to the write; nil where the request only read, or none came.
-        var answer: Response?
+        /// The answer to the write; nil where the request only read, or none came.
+        var answer: RemoteExchange?
     }
 
     /// Whether a missing table was there before, so that it may come back.
@@ -79,7 +79,7 @@ extension PushPass {
             subject: subject, decision: decision, end: end, failure: failure, origin: origin,
             refusedProtocolVersion: exchange.answer.isOtherVersion, hasVersion: hasVersion,
             answersWrite: request.method != .get && !exchange.answer.isFailure,
-            answer: request.method == .get ? nil : exchange.response)
+            answer: request.method == .get || exchange.response == nil ? nil : exchange)
     }
 
     /// Judges the first answer.

@@ -1,4 +1,3 @@
-import HTTPMessage
 import Synchronization
 import TablesProtocol
 
@@ -139,8 +138,8 @@ struct PushedOperation: Sendable {
     var state: OperationState?
     /// Whether the backend refused the protocol version of the request.
     var refusedProtocolVersion = false
-    /// The backend's response to the last request that was to change something; nil without one.
-    var answer: Response?
+    /// The backend's answer to the last request that was to change something; nil without one.
+    var answer: RemoteExchange?
     /// Whether operations of its table may have been passed over while it was tried.
     var mayHavePassedOver = false
     /// Why the link or the backend failed; nil if the failure was the operation's own or its table's, or there

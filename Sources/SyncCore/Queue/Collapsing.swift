@@ -280,7 +280,11 @@ struct Collapsing: InTransaction {
             after: row.visible, summary: edit.summary(after: row), undoable: true)
         events.emit(.item, table: edit.table.name, item: row.id, operation: operation.id)
         events.emit(.operation, operation)
-        return edit.outcome(row, in: WrittenOperation(id: operation.id, isOwn: true))
+        return edit.outcome(
+            row,
+            in: WrittenOperation(
+                id: operation.id, isOwn: true,
+                earlierVersion: edit.row.rowID == nil ? nil : edit.row.version))
     }
 }
 

@@ -91,9 +91,11 @@ struct Discarding: InTransaction {
     /// 2. An operation that contains another write of the item stays: that write was acknowledged.
     /// 3. Otherwise the item becomes the backend's row.
     ///
-    /// - Parameter isWaiting: see ``Store/withdraw(_:isWaiting:)``.
+    /// - Parameters: see ``Store/withdraw(_:isWaiting:earlierVersion:)``.
     /// - Returns: whether the operation is discarded, by this call or before it; otherwise a person decides.
-    func withdraw(_ id: OperationID, isWaiting: Bool) throws -> Bool {
+    func withdraw(
+        _ id: OperationID, isWaiting: Bool, _ earlierVersion: String?
+    ) throws -> Bool {
         let found = try actions.find(id, revision: nil)
         if case .outcome(.changed(current: let closed)) = found {
             return closed.state == .discarded
@@ -106,9 +108,16 @@ struct Discarding: InTransaction {
             operation.successorOf == nil,
             try queue.successor(of: operation.seq) == nil, try hasOneWrite(operation)
         else { return false }
+        let isUnchanged =
+            row.serverVersion == operation.baseVersion
+            && row.shadow?.text == operation.baseRow?.text
         try giveUp(
             &operation, &row, for: ServerSide(shadowOf: row), by: .engine,
             reason: "The backend refused it, and the client that waited was told so.")
+        if let earlierVersion, isUnchanged {
+            row.version = earlierVersion
+            try items.save(&row)
+        }
         events.emit(.operation, operation)
         events.emit(.item, operation)
         return true

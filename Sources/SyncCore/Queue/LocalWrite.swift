@@ -67,6 +67,8 @@ public struct WrittenOperation: Sendable, Hashable {
     /// Whether the write made or changed the operation. If not, an earlier write of the item has made the
     /// same change.
     public var isOwn: Bool
+    /// The item's version before the write; nil if there was no item, or the write is not in the operation.
+    public var earlierVersion: String?
 }
 
 /// The outcome of a local write. The first four are on disk when they are returned. They have the operation

@@ -237,12 +237,16 @@ extension Store {
 
 extension Store {
     /// Discards a refused operation before the client that waits for the verdict is told of the refusal.
-    /// - Parameter isWaiting: whether the operation waits to be sent again, and is known to have no effect.
+    /// - Parameters:
+    ///   - isWaiting: whether the operation waits to be sent again, and is known to have no effect.
+    ///   - earlierVersion: see ``WrittenOperation/earlierVersion``. The item has it again if it is as it was.
     /// - Returns: whether it is discarded, by this call or before it; false if it may have taken effect,
     ///   contains more than that client's write, or has another operation of the item before or after it.
-    public func withdraw(_ id: OperationID, isWaiting: Bool) async throws(StoreError) -> Bool {
+    public func withdraw(
+        _ id: OperationID, isWaiting: Bool, earlierVersion: String? = nil
+    ) async throws(StoreError) -> Bool {
         try await commitInGroup {
-            try Discarding(transaction: $0).withdraw(id, isWaiting: isWaiting)
+            try Discarding(transaction: $0).withdraw(id, isWaiting: isWaiting, earlierVersion)
         }
     }
 
