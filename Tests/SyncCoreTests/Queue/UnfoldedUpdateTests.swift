@@ -249,11 +249,17 @@ import Testing
             Issue.record("not discarded")
             return
         }
-        #expect(try await world.local("x")?.columns.text == #"{"text":"new","n":1}"#)
+        // The answer to the update, where it was sent before the delete, may have another order of columns.
+        let whole = [#""new""#, "1"]
+        let here = try await world.local("x")?.columns
+        #expect(here?.names.sorted() == ["n", "text"])
+        #expect(["text", "n"].map { here?[$0]?.text } == whole)
         #expect(await world.engine.sync().state == .complete)
         #expect(try await world.open().isEmpty)
         #expect(try await world.remote("x")?.columns.text == #"{"text":"new","n":1}"#)
-        #expect(try await world.local("x")?.columns.text == #"{"text":"new","n":1}"#)
+        let left = try await world.local("x")?.columns
+        #expect(left?.names.sorted() == ["n", "text"])
+        #expect(["text", "n"].map { left?[$0]?.text } == whole)
         #expect(try await world.store.ledger().balances)
     }
 }
