@@ -56,13 +56,15 @@ extension SyncEngine {
         _ write: AwaitedWrite, answer: @Sendable (WriteVerdict) async -> Bool
     ) async -> Bool {
         let sent = await sendAtOnce(write)
-        var awaitsPush = write.waitsInLine
+        let awaitsPush: Bool
         switch sent {
-        case .sent, .unauthorized: break
+        // It is held until its client is answered, so that no push takes it.
+        case .sent, .unauthorized: awaitsPush = false
         case .taken:
             awaitsPush = true
             if let id = write.operation { await live.released(id) }
         case .inLine:
+            awaitsPush = write.waitsInLine
             if let id = write.operation { live.leave(id) }
         }
         defer {
@@ -182,8 +184,6 @@ extension SyncEngine {
             let mayProve = !failure.forbidsRequests && !failure.hasFailedProof
             if liveFailures >= SyncLimits.circuitFailures || !mayProve {
                 await note(.backend(failure), credential)
-            } else {
-                signal.send(.unreachable)
             }
         } else if pushed.requests > 0 {
             liveFailures = 0
@@ -193,7 +193,7 @@ extension SyncEngine {
             await note(stop, credential)
         }
         if pushed.state == .done { provenAt = clock.uptime() }
-        // What is left is sent by the loop.
+        // The loop proves the backend and sends what is left.
         if pushed.state != .done || pushed.follower != nil { signal.send(.write) }
         if scheduler.backend.state != before { await announceStatus() }
     }

@@ -86,7 +86,8 @@ extension SharedRows {
             table: table(of: name), action: intention.action,
             conditions: Conditions(ifMatch: condition.ifMatch),
             generation: intention.generation ?? clientGeneration)
-        write.isAwaited = plan.sendsLive && other.happens(0.6)
+        // A write that is made while a request is in flight cannot wait for the run of that request.
+        write.isAwaited = plan.sendsLive && !isInterfering && other.happens(0.6)
         let outcome = await proxy.store.submit(write)
         try judge(condition, outcome, name)
         if intention.verb == "insert", plan.hasIntegerIDs(table(of: name)), !outcome.isSuccess {
