@@ -37,6 +37,8 @@ def disk(tmp_path):
 def test_a_start_on_a_full_disk_serves_reads_and_says_why_it_takes_no_writes(tmp_path, disk, ends):
     environment, sign = disk
     proxy = Proxy(tmp_path / "proxy", f"http://127.0.0.1:{free_port()}", ["--sync", "manual"])
+    # No policy is named, so the next start has none to take back.
+    proxy.standard = ()
     proxy.environment = environment
     proxy.start()
     try:

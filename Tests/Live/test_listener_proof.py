@@ -62,7 +62,7 @@ def on_port(proxy):
 
 def test_after_a_crash_another_listener_on_the_port_gets_no_request_of_a_command(start, squat):
     proxy = start.proxy(start.backend().url)
-    item = proxy.insert({"text": "queued"})
+    item = proxy.insert({"id": "q", "text": "queued"})
     proxy.program.stop(signal.SIGKILL)
     # The crash left the address and the file of the socket.
     assert (proxy.folder / "address").read_text() == f"{proxy.url}\n"

@@ -98,7 +98,7 @@ def test_a_backup_is_a_new_folder_for_this_user_alone(running, tmp_path):
     for target in ("new", "deep/er/new", "slash/"):
         assert running.command("backup", tmp_path / target if target[-1] != "/" else f"{tmp_path}/{target}").returncode == 0
         folder = tmp_path / target
-        assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "stores"]
+        assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "policies", "stores"]
         for path in [folder, *folder.rglob("*")]:
             assert path.lstat().st_mode & 0o077 == 0, path
     (tmp_path / "empty").mkdir()
@@ -337,6 +337,7 @@ def test_a_restore_follows_no_link_in_a_backup(proxy, copy, tmp_path, file):
 
 
 def test_a_backup_follows_no_link_to_a_secret(proxy, tmp_path):
+    (proxy.folder / "policies").unlink(missing_ok=True)
     (proxy.folder / "policies").symlink_to(proxy.folder / "operator.token")
     done = proxy.command("backup", tmp_path / "new")
     assert done.returncode == 1 and f"{proxy.folder}/policies" in done.stderr and "a link" in done.stderr, done

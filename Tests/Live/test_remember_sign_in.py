@@ -106,7 +106,7 @@ def test_a_refused_token_is_removed_and_no_write_is_lost(start):
     ana.url = backend.url
     assert ana.request("GET", "/.auth/logout", allow_redirects=False).status_code == 302
     ana.url = proxy.url
-    item = ana.insert({"text": "waits"})
+    item = ana.insert({"id": "w", "text": "waits"})
     wait_until(lambda: state(proxy) == "signedOut", 20, "the 401")
     wait_until(lambda: (proxy.folder / "sign-ins").read_bytes() != before, what="the forgetting")
     restart(proxy)

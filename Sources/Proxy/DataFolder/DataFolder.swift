@@ -292,8 +292,8 @@ extension DataFolder {
 
     private static let ownNames: Set<String> = [
         "lock", "operator.token", "address", "socket", "sessions", "access", "tokens",
-        "cookies", "sign-ins", "sign-ins.key", "stores", "stores.incoming", "stores.restored",
-        "backups",
+        "cookies", "policies", "sign-ins", "sign-ins.key", "stores", "stores.incoming",
+        "stores.restored", "backups",
         "backend.sqlite", "backend.sqlite-wal", "backend.sqlite-shm", "backend.sqlite-journal",
     ]
 

@@ -30,16 +30,16 @@ final class RepeatedLists: Sendable {
         return time
     }
 
-    /// Decides for a list that was noted at a time, 0 for never. The second list shows what the pull behind the first
-    /// one brings. A client that asks again within a second after that polls, and waits for no pull. Pure.
+    /// Decides for a list that was noted at a time, 0 for never. A repeated list waits for a pull. A client that asks
+    /// again within a second after that polls, and waits for no pull. Pure.
     /// - Returns: since when the awaited pull must have begun, and what is noted now.
     static func awaitedPull(before: Int64, now: Duration) -> (since: Duration?, noted: Int64) {
         let milliseconds = max(now.wholeMilliseconds, 1)
         let age = milliseconds - abs(before)
         if before == 0 || age >= Limits.repeatedListMilliseconds { return (nil, milliseconds) }
-        if before > 0 { return (.milliseconds(before), -milliseconds) }
-        let isPolling = age < Limits.pollMilliseconds
-        return (isPolling ? nil : now, age < Limits.notedMilliseconds ? before : -milliseconds)
+        let isPolling = before < 0 && age < Limits.pollMilliseconds
+        let isNoted = before < 0 && age < Limits.notedMilliseconds
+        return (isPolling ? nil : now, isNoted ? before : -milliseconds)
     }
 }
 

@@ -364,8 +364,9 @@ extension WriteVerdict {
         case .sent(let pushed):
             answer = pushed.answer?.response
             if case .row(let row)? = pushed.answer?.answer {
+                // The answer to a change may be a part of the row.
                 written = standing.item
-                written?.columns = row.columns
+                written?.columns.merge(row.columns)
                 written?.deleted = row.deleted ?? standing.item.deleted
             }
             guard pushed.state == .waiting, !pushed.isHeld else { return }
