@@ -115,7 +115,7 @@ def test_one_retry_says_what_became_of_it_where_changes_are_sent_at_once(start, 
     backend = start.backend("--faults")
     backend.faults(REFUSE)
     proxy = start.proxy(backend.url)
-    proxy.insert({"text": "refused"})
+    proxy.insert({"id": "r", "text": "refused"})
     page = dashboard(proxy)
     page.open("queue?state=quarantined")
     rows(page).get_by_role("link").click()
