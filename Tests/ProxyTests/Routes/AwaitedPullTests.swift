@@ -31,7 +31,7 @@ import Testing
         let lists = RepeatedLists()
         #expect(lists.note(1, now: .seconds(1)) == nil)
         #expect(lists.note(2, now: .seconds(1)) == nil)
-        #expect(lists.note(1, now: .seconds(2)) == .seconds(1))
+        #expect(lists.note(1, now: .seconds(2)) == .seconds(2))
         // It has the place of the first one.
         #expect(lists.note(1 + Limits.repeatedLists, now: .seconds(2)) == nil)
         #expect(lists.note(1, now: .seconds(3)) == nil)
