@@ -165,6 +165,8 @@ package enum Limits {
     static let dueRetrySeconds: Int64 = 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
     static let backendWaitSeconds = 5
+    /// Milliseconds that a write waits for its outcome, so that its client is answered within 5 s.
+    static let writeWaitMilliseconds = 4_500
     /// Seconds that a list waits for the pull that its client means by it.
     static let pullWaitSeconds = 2
     /// Milliseconds after which the same list from the same client is not a repeated one any more.

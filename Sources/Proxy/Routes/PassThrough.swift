@@ -37,9 +37,6 @@ struct PassThrough: Sendable {
         var mayChangeRows = false
         /// The item of a read by id: a success without its row is no answer.
         var itemID: ItemID?
-        /// Whether a request without an answer is answered as one that was not sent: files below an item have
-        /// names, so that they may be sent again.
-        var isRepeatable = false
 
         /// The options of a request to `/tables` that the backend answers.
         static let tables = Forwarding(addsKey: true, isSandboxed: true)
@@ -155,9 +152,7 @@ struct PassThrough: Sendable {
         } catch {
             // A cancelled request says nothing about the backend.
             if error.cause != .cancelled { tenants.nudge(.unreachable) }
-            return forwarding.isRepeatable
-                ? unreachable(request, "The backend cannot be reached: \(error.message)")
-                : unanswered(request, error)
+            return unanswered(request, error)
         }
     }
 

@@ -55,8 +55,7 @@ final class Routes: HTTPHandler {
         let path = place.path
         let forwarding = PassThrough.Forwarding(
             base: asked.base, addsKey: gate.mayUseTables(asked),
-            isSandboxed: gate.portRole(request.connection) != .clients,
-            isRepeatable: asked.pathBelowItem != nil)
+            isSandboxed: gate.portRole(request.connection) != .clients)
         switch place.space {
         case .tables:
             if let below = asked.pathBelowItem {

@@ -354,9 +354,15 @@ enum TimeOut {
     static func run(
         seconds: Int, late: @escaping @Sendable () -> Void, work: () async -> Void
     ) async {
+        await run(.seconds(seconds), late: late, work: work)
+    }
+
+    static func run(
+        _ limit: Duration, late: @escaping @Sendable () -> Void, work: () async -> Void
+    ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
-                guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+                guard (try? await Task.sleep(for: limit)) != nil else { return }
                 late()
             }
             await work()

@@ -187,7 +187,7 @@ extension TablesRoutes {
             reply(finished(outcome, context))
         }
         work.start {
-            await TimeOut.run(seconds: Limits.backendWaitSeconds, late: late) {
+            await TimeOut.run(.milliseconds(Limits.writeWaitMilliseconds), late: late) {
                 let isAnswered = await engine.send(write) { verdict in
                     guard let response = answer(to: verdict, outcome, context) else {
                         return false

@@ -46,8 +46,8 @@ extension SyncEngine {
     /// 1. With nothing open ahead of it (``LiveOrder``) it is sent at once, up to ``SyncLimits/liveWrites`` side by
     ///    side. Direct clients have no order among each other either.
     /// 2. After an answer of 5xx of the backend itself the row is read back, so that the verdict is known.
-    /// 3. A write whose operation another live write or a push sends is awaited with it. One that stands in line is not awaited, unless
-    ///    its client needs the backend's id: it stays in the queue.
+    /// 3. A write whose operation another live write or a push sends is awaited with it. One that stands in line
+    ///    is not awaited, unless its client needs the backend's id: it stays in the queue.
     ///
     /// - Parameter answer: called with what is known. It answers the client if that is a verdict, and returns
     ///   whether it has. Until it has returned the operation is sent by nothing else.
