@@ -22,7 +22,7 @@ import uuid
 import requests
 from programs import ZUMO, wait_until
 
-KILLS = int(os.environ.get("FAULTS_KILLS", "20"))
+KILLS = int(os.environ.get("FAULTS_KILLS", "50"))
 SECONDS_TO_READY = 2.0
 CLIENTS = 4
 

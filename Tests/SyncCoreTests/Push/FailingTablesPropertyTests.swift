@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func `healthy tables go on, and failing ones are asked seldom`(_ seed: UInt64) async throws {
         let names = ["todoitem", "orders", "lines"]
         let random = SeededRandom(seed &* 7919)
