@@ -304,6 +304,12 @@ class Proxy(Tables):
     def status(self):
         return self.operator("GET", "/status")
 
+    def asked(self):
+        """How many requests the backend has answered."""
+        lines = self.request("GET", "/-/metrics").text.splitlines()
+        counts = [line for line in lines if line.startswith("understudy_backend_request_duration_seconds_count")]
+        return sum(int(line.split()[-1]) for line in counts)
+
     def sync(self):
         """Push, then pull; waits for the run and returns it."""
         return self.operator("POST", "/sync?wait=30", json={})

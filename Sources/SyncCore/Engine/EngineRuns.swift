@@ -14,6 +14,9 @@ struct CurrentRun: Sendable {
     var isEnding = false
     /// Why it completed with errors, without any text of the backend.
     var loggedReason: String?
+
+    /// Whether it pulls a table because a client reads it or a stream named it, and nothing else asked for it.
+    var isForRead: Bool { wish.kind == .pull && !isExplicit }
 }
 
 extension SyncEngine {
@@ -251,7 +254,7 @@ extension SyncEngine {
     }
 
     private func execute(_ running: CurrentRun) async -> Run {
-        await save(running.run)
+        if !running.isForRead { await save(running.run) }
         let end = await passes(running)
         let loggedReason = current?.loggedReason
         current?.isEnding = true
@@ -261,19 +264,23 @@ extension SyncEngine {
         if run.state == .cancelled { scheduler.pausePulls(now: clock.uptime()) }
         run.endedAt = clock.now()
         if run.pulledEveryTable, pulledSoFar.isEmpty { lastSync = run.endedAt }
-        await save(run)
+        // A busy client would fill the list of runs with pulls that brought nothing.
+        let isRecorded = current?.isForRead != true || !run.broughtNothing
+        if isRecorded { await save(run) }
         current = nil
-        close(run)
+        close(run, isRecorded: isRecorded)
         followSignal.send(nil)
-        log.log(
-            level: run.logLevel, "run ended",
-            metadata: run.logged(store.identity, reason: loggedReason))
+        if isRecorded {
+            log.log(
+                level: run.logLevel, "run ended",
+                metadata: run.logged(store.identity, reason: loggedReason))
+        }
         return run
     }
 
-    /// Keeps a finished run in memory, and resumes the callers that wait for it.
-    private func close(_ run: Run) {
-        finished.append(run)
+    /// Keeps a finished run in memory if it is recorded, and resumes the callers that wait for it.
+    private func close(_ run: Run, isRecorded: Bool = true) {
+        if isRecorded { finished.append(run) }
         if finished.count > SyncLimits.rememberedRuns { finished.removeFirst() }
         for waiter in waiters.removeValue(forKey: run.id) ?? [] { waiter.resume(returning: run) }
     }
@@ -298,6 +305,12 @@ extension Run {
     fileprivate var pulledEveryTable: Bool {
         kind == .sync && (state == .complete || state == .completeWithErrors)
             && pull.allSatisfy { $0.error == nil }
+    }
+
+    /// Whether it came to its end, sent nothing and changed no row.
+    fileprivate var broughtNothing: Bool {
+        state == .complete && push?.sent ?? 0 == 0
+            && pull.allSatisfy { $0.applied + $0.deleted + $0.skippedDirty == 0 && $0.error == nil }
     }
 }
 

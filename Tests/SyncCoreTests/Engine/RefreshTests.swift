@@ -11,12 +11,32 @@ import Testing
         #expect(await world.engine.pull(world.todo).state == .complete)
         try await world.elsewhere("POST", nil, #"{"id":"theirs"}"#)
         let now = world.clock.uptime()
+        world.transport.forget()
         await world.engine.refresh(world.todo, since: now)
         #expect(try await world.local("theirs") != nil)
         #expect(await world.engine.runs().count == 2)
         // A pull that began since is enough.
+        let requests = world.transport.sent.count
         await world.engine.refresh(world.todo, since: now)
-        #expect(await world.engine.runs().count == 2)
+        #expect(world.transport.sent.count == requests)
+    }
+
+    @Test func `a pull for a read that brings nothing is no run on record`() async throws {
+        let world = try World()
+        let asked = await world.engine.pull(world.todo)
+        for _ in 0..<20 {
+            world.clock.advance(by: .seconds(5))
+            await world.engine.refresh(world.todo, since: world.clock.uptime())
+        }
+        #expect(await world.engine.runs().map(\.id) == [asked.id])
+        #expect(
+            try await world.store.read { try $0.runs.page(before: .max, limit: 9).map(\.run.id) }
+                == [asked.id])
+        // One that fails is.
+        world.transport.decide { _, _ in .notSent }
+        world.clock.advance(by: .seconds(5))
+        await world.engine.refresh(world.todo, since: world.clock.uptime())
+        #expect(await world.engine.runs().map(\.state) == [.offline, .complete])
     }
 
     @Test func `a pull that began before the read is followed by another, which all readers share`()
@@ -24,6 +44,7 @@ import Testing
     {
         let world = try World()
         #expect(await world.engine.pull(world.todo).state == .complete)
+        world.transport.forget()
         let gate = Gate()
         world.transport.once(.held(gate))
         async let first: Void = world.engine.refresh(world.todo, since: world.clock.uptime())
@@ -43,8 +64,8 @@ import Testing
         }
         await first
         #expect(try await world.local("theirs") != nil)
-        // The first pull, the one that was under way, and the one that they share.
-        #expect(await world.engine.runs().count == 3)
+        // The pull that was under way, and the one that they share, whose page with a row has a next one.
+        #expect(world.transport.sent.count == 3, "\(world.transport.targets)")
     }
 
     @Test func `without the backend a read waits for one attempt`() async throws {
