@@ -62,7 +62,7 @@ struct Resolving: InTransaction {
                 id, revision: revision,
                 isMineLater ? .mine : proposed == nil ? .server : .merged)
         case .mine:
-            let takesRow = server.columns == nil || transaction.has(.mineRevertsTheirs)
+            let takesRow = server.columns == nil
             // My values stay, so `before` in history is the backend's row that is replaced.
             try send(
                 takesRow ? mine : merge?.mineOverTheirs, &operation, &row, over: server,
@@ -81,9 +81,6 @@ struct Resolving: InTransaction {
             case .taken(let columns): respelled = columns
             }
             var result = proposed ?? mine ?? server.columns ?? Columns()
-            if transaction.has(.editedResultIsWholeRow) {
-                result = Columns(result.all.map { Columns.Column($0.name, .null) })
-            }
             result.merge(respelled)
             try send(result, &operation, &row, over: server, "Kept an edit.", before: row.visible)
         case .server:

@@ -50,7 +50,7 @@ extension SyncEngine {
             self.binding = binding
             self.owner = owner
             self.takers = takers
-            backendNotBefore = store.has(.tableWaitIgnored) ? nil : notBefore
+            backendNotBefore = notBefore
             // The known generation is only tried first: the backend may have another one by now.
             if backend.generation == .auto, let known, binding == .bound {
                 generation = known
@@ -76,7 +76,7 @@ extension SyncEngine {
     func prover(_ remote: Remote) -> Prover {
         Prover(
             remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown,
-            isRemembered: isGenerationRemembered && !store.has(.strayListRebinds),
+            isRemembered: isGenerationRemembered,
             unlisted: takers.union(settings.trustedTables))
     }
 

@@ -49,10 +49,7 @@ extension SyncEngine {
             let (waiting, paused) = try await store.read {
                 (try $0.dueOperations.waiting(), try $0.dueOperations.paused())
             }
-            return end(
-                current?.run ?? running.run,
-                waiting: store.has(.explicitSyncLeavesWaiting) ? (0, nil, nil) : waiting,
-                paused: paused)
+            return end(current?.run ?? running.run, waiting: waiting, paused: paused)
         } catch {
             scheduler.pausePushes(now: clock.uptime())
             return (.failed, error.description)
@@ -143,8 +140,7 @@ extension SyncEngine {
         _ running: CurrentRun, _ credential: Credential, _ turn: Turn
     ) async throws(StoreError) -> PushStop? {
         current?.isRequestedAgain = false
-        let leavesWaiting = store.has(.explicitSyncLeavesWaiting)
-        if current?.isExplicit == true, !leavesWaiting {
+        if current?.isExplicit == true {
             try await store.write { transaction in
                 try DecisionHold(transaction: transaction).end()
                 try transaction.dueOperations.makeAllDue()
@@ -310,7 +306,6 @@ extension SyncEngine {
             await noteProof(of: generation)
             failure.reason = TableWait.reason(name, status: failure.request?.status)
             end.report.error = failure.reason
-            if store.has(.tableWaitIgnored) { failure.retryAfter = nil }
             try await pass.noteFailure(
                 failure.reason, canBeListed: false, failure, random: random)
         case .failed(let found):

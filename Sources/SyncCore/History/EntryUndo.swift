@@ -105,8 +105,7 @@ struct WriteUndo: InTransaction {
         guard let undoing = UndoneColumns(change, left: left, now: row.visible) else {
             return .refused(reason: "The item is as it was before already.")
         }
-        guard undoing.changedSince.isEmpty || chain.isEmpty || transaction.has(.undoOverwrites)
-        else {
+        guard undoing.changedSince.isEmpty || chain.isEmpty else {
             return .refused(reason: "The item was changed again since: undo that first.")
         }
         let edit = try edit(undoing, row, chain, entry, table)
@@ -115,9 +114,7 @@ struct WriteUndo: InTransaction {
             return .refused(reason: "The item has changed too much since.")
         }
         if edit.kind == .undelete { try restoreColumns(of: edit, table) }
-        if !undoing.changedSince.isEmpty, !transaction.has(.undoOverwrites) {
-            try openConflict(undoing, of: row, table)
-        }
+        if !undoing.changedSince.isEmpty { try openConflict(undoing, of: row, table) }
         return try entryUndo.finish(entry, of: row.id, before: row.visible, table)
     }
 

@@ -146,10 +146,6 @@ struct AssignedIDs: InTransaction {
             "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
             [table.id, old.text, id.text])
         try addAlias(old, of: id, table)
-        if transaction.has(.aliasOutlivesItem) {
-            try transaction.run("DROP TRIGGER IF EXISTS item_ended", keep: false)
-            try transaction.run("DROP TRIGGER IF EXISTS item_forgotten", keep: false)
-        }
         if let row, row.shadow != nil, !row.serverDeleted, !id.isLike(old) {
             try split(row, from: id)
         } else if let row {

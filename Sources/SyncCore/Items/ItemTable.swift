@@ -92,8 +92,7 @@ struct ItemTable: InTransaction {
     /// backend keeps deleted rows, or the operator's setting says so. Otherwise the update is merged into it.
     func sendsUpdateFirst(_ table: TableRecord, before kind: OperationKind) -> Bool {
         guard kind == .delete else { return false }
-        let keepsDeleted = table.deletion == .soft && !transaction.has(.updateFoldedAway)
-        return keepsDeleted || table.preservesHistory
+        return table.deletion == .soft || table.preservesHistory
     }
 
     /// Gives a changed row its stamp and version and writes it.
@@ -110,12 +109,11 @@ struct ItemTable: InTransaction {
     ) throws {
         let isTurned = before.rowID == nil || before.deleted != row.deleted
         let changed = isTurned ? [] : row.columns.changedNames(from: before.columns)
-        let isVisible = transaction.has(.pushIsVisible) || isTurned || !changed.isEmpty
+        let isVisible = isTurned || !changed.isEmpty
         if isVisible {
-            let own = isTurned || transaction.has(.ownVersionEnds) ? nil : row.ownWrite
+            let own = isTurned ? nil : row.ownWrite
             row.ownWrite = own?.after(
-                transaction.has(.ownVersionOutlivesOthers) ? [] : changed, of: before.columns,
-                to: row.columns, isOwnAnswer: isOwnAnswer)
+                changed, of: before.columns, to: row.columns, isOwnAnswer: isOwnAnswer)
             row.version = transaction.ids.version()
             row.stamp = try counters.nextStamp(row.tableID)
         } else {

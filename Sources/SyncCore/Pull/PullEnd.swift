@@ -66,7 +66,6 @@ extension PullPass {
                     token.advance(to: [latest], begunAt: begunAt, elapsed: elapsed)
                 }
                 token = pulled.completed(token)
-                if store.has(.settledTooEarly) { token.isSettled = true }
                 token.lastRunAt = transaction.now
                 try transaction.tokens.save(token)
             }
@@ -79,10 +78,8 @@ extension PullPass {
             }
             (record.paging, record.isUnsorted) = (plan.paging, plan.isUnsorted)
             record.lacksVersions = plan.hasVersions.map { !$0 } ?? record.lacksVersions
-            record.pageRows =
-                transaction.has(.shortPageShrinksPages)
-                ? plan.received.cut ?? record.pageRows
-                : plan.received.pageRows(after: record.pageRows, largest: record.largestPageRows)
+            record.pageRows = plan.received.pageRows(
+                after: record.pageRows, largest: record.largestPageRows)
             (record.acceptedRows, record.largerPagesAfter) = plan.size.next
             // A first generation server gives as many rows as requested, and 50 without a request.
             if !isFirstGeneration {

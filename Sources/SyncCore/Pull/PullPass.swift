@@ -53,7 +53,6 @@ struct PullPass: Sendable {
                 if begun.isAboutTable(remote.credential), request.followed == nil {
                     try await noteFailure(error, canBeListed: begun.canBeListed)
                 }
-                if store.has(.failedPullCompletes) { state = try await finish(begun) }
             } else if begun.plan.isAtEnd {
                 state =
                     request.followed == nil
@@ -103,9 +102,6 @@ struct PullPass: Sendable {
     /// The page size of the pull. One that compares everything tries the whole size again.
     private func size(_ record: TableRecord?, reconciles: Bool) -> RequestedRows {
         guard let record, !reconciles else { return RequestedRows(most: pageRows) }
-        if store.has(.shortPageShrinksPages) {
-            return RequestedRows(most: min(pageRows, record.pageRows ?? pageRows))
-        }
         return RequestedRows(
             most: pageRows, accepted: record.acceptedRows, pullsToWait: record.largerPagesAfter)
     }
@@ -232,10 +228,6 @@ struct PullPass: Sendable {
             return nil
         }
         state.refusals = 0
-        if store.has(.unusableRowStopsPull), page.elements.contains(where: { $0.row == nil }) {
-            state.report.error = "planted"
-            return nil
-        }
         let isFirst = state.begunAt == nil
         state.begunAt = state.begunAt ?? page.sentAt ?? state.startedAt
         if isFirst { state.times.began = page.sentAt }
@@ -275,9 +267,7 @@ struct PullPass: Sendable {
             return
         }
         if state.plan.reducePageSize(after: answer) { return }
-        let simpler =
-            store.has(.unlinkedPageEnds) && state.plan.paging == .full
-            ? nil : state.plan.simpler(isOfOrder: answer.mayRefuseOrder)
+        let simpler = state.plan.simpler(isOfOrder: answer.mayRefuseOrder)
         if answer.mayBeOfQuery, let simpler, case .rows = await remote.list(request.table, .any) {
             // Real servers answer a filter that they cannot parse with 500, which may also be a transient
             // failure.
@@ -290,7 +280,7 @@ struct PullPass: Sendable {
             state.canBeListed && answer.mayBeOfQuery
             ? "The backend gives the table's first page, and refuses every way to the others. \(failure.reason)"
             : failure.reason
-        if failure.mayBeOfTable, !store.has(.tableFailureIsBackends) {
+        if failure.mayBeOfTable {
             // A table that could be listed has proven the backend, and is pulled at the next sync.
             if !(state.canBeListed && answer.mayBeOfQuery) { state.tableFailure = failure }
             return

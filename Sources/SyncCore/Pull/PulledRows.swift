@@ -94,7 +94,7 @@ struct PulledRows: InTransaction {
         }
         if older == .areRefused, isOlder(server, than: row) { return .older }
         let before = row
-        if row.pending != nil, !transaction.has(.pullOverwrites) {
+        if row.pending != nil {
             row.shadow = server.columns
             row.takeServerProperties(server)
             try items.save(&row)
@@ -133,8 +133,7 @@ struct PulledRows: InTransaction {
     /// Gives a conflict a new revision if its server's side has changed, so that a decision about the old
     /// one is refused.
     private func renewConflict(of row: ItemRow) throws {
-        guard !transaction.has(.staleDecisionIsTaken), let pending = row.pending,
-            var operation = try queue.operation(seq: pending),
+        guard let pending = row.pending, var operation = try queue.operation(seq: pending),
             operation.state == .conflict
         else { return }
         operation.reason = ConflictReason.sentence(

@@ -85,9 +85,6 @@ struct RowClaims: InTransaction {
         guard let table = try tables.table(id: insert.tableID),
             let here = try items.row(table, exactly: row.id), here.id != insert.itemID
         else { return .none }
-        if transaction.has(.repeatedIDIsSentAgain), here.deleted, here.pending == nil {
-            return .taken
-        }
         guard isSame(here, row) else { return .none }
         let deletes = try queue.chain(of: here).filter { $0.kind == .delete }
         if deletes.contains(where: { $0.state != .conflict && $0.state != .quarantined }) {

@@ -93,7 +93,6 @@ extension PushPass {
         subject.owner = owner
         subject.isReadFirst =
             operation.maybeApplied || !hasRead && mustBeReadFirst(operation, record)
-        subject.bug = store.plantedBug
         if operation.itemID.kind == .integer, operation.kind != .insert {
             let id = operation.itemID
             subject.createdAt = try await store.read {
@@ -144,12 +143,9 @@ extension PushPass {
     private func mustBeReadFirst(_ operation: TableOperation, _ record: TableRecord) -> Bool {
         guard operation.baseVersion == nil else { return false }
         let replaces = remote.generation == .datasync
-        if store.has(.unversionedOverwrites), operation.kind != .undelete {
-            return replaces && operation.kind != .delete && operation.kind != .insert
-        }
         switch operation.kind {
         case .insert: return false
-        case .undelete: return replaces || !store.has(.undeleteIsUnconditional)
+        case .undelete: return true
         case .update, .replace: return replaces || !operation.isUnconditional(in: record)
         case .delete: return !operation.isUnconditional(in: record)
         }
@@ -229,7 +225,7 @@ extension PushPass {
         }
         return Prover.Failure(
             state: .online, reason: later.reason,
-            retryAfter: store.has(.tableWaitIgnored) ? nil : named,
+            retryAfter: named,
             request: remote.failures.last(of: operation.table))
     }
 
@@ -266,7 +262,7 @@ extension PushPass {
                 outcome = .quarantined(reason: refusal, maybeApplied: false)
             }
             if case .applied(let row?) = decision, operation.isAssigned,
-                subject.isReadFirst || transaction.has(.repeatedIDIsSentAgain),
+                subject.isReadFirst,
                 try transaction.claims.mayBeAnothers(row, than: operation)
             {
                 // Another insert took this row at the same moment, or may be answered with it: read back again.

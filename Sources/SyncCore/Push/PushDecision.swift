@@ -39,8 +39,6 @@ struct PushSubject: Sendable, Hashable {
     var replaced = ReplacedRows()
     /// Whether the backend must have the row, deleted or not, so that an answer without it is doubted for a while.
     var mustExist = false
-    /// A planted bug of the simulator, for decisions that are made without a transaction.
-    var bug: ProductBug?
 
     /// The policy that decides a conflict of this operation.
     ///
@@ -51,8 +49,7 @@ struct PushSubject: Sendable, Hashable {
         if !conditional, unconditionalPolicy == .client { return .client }
         guard conflictPolicy == .merge else { return conflictPolicy }
         let isMergeable = !isGone && kind != .delete && kind != .undelete
-        return isMergeable && (!maybeApplied && !mayArriveLate || bug == .mergeSendsTwice)
-            ? .merge : .ask
+        return isMergeable && !maybeApplied && !mayArriveLate ? .merge : .ask
     }
 
     /// Whether it is an insert whose id the backend assigns.

@@ -58,7 +58,7 @@ struct PushPass: Sendable {
             (state.total, state.hasDependencies) = (total, hasDependencies)
             if total > 0 { await progress(state.report, state.progress) }
             try await pushDueOperations(&state, upTo: bookend, gates, turnEnd: turnEnd)
-            if !store.has(.refusedIsNotTriedAgain) { state.takeRefused() }
+            state.takeRefused()
             if !state.again.isEmpty {
                 // They are tried in this pass, also if the rest is left to another one.
                 let hasYielded = state.stop == .yielded

@@ -23,7 +23,6 @@ extension PushPass {
     /// Whether a missing table was there before, so that it may come back.
     func existedBefore(_ record: TableRecord) async throws(StoreError) -> Bool {
         try await store.read { try $0.tables.existedBefore(record) }
-            && !store.has(.missingTableRefuses)
     }
 
     /// Sends a request in a slot that is held, and judges the answer.
@@ -195,9 +194,6 @@ extension PushPass {
     private func proof(
         _ answer: RemoteAnswer, of operation: TableOperation, _ subject: PushSubject
     ) async -> RemoteAnswer {
-        guard !store.has(.ignoredFilterProves) else {
-            return answer.leavingOut(rowsThatAreNot: subject)
-        }
         var isEnough = false
         if operation.kind == .insert, case .rows(let page) = answer {
             isEnough = page.elements.isEmpty
@@ -345,7 +341,6 @@ extension PushPass {
         case .link:
             return Prover.Failure(state: .offline, reason: later.reason, request: request)
         case .busy(let wait): return busy(wait)
-        case .table(let wait) where store.has(.tableFailureIsBackends): return busy(wait)
         case .table(let named):
             let tables = await proofTables(table, true)
             let outcome = tables.isEmpty ? .failed(busy(named)) : await prover.prove(tables)
@@ -371,8 +366,7 @@ extension PushPass {
             let tables = await proofTables(table, false)
             guard case .failed(let failure) = await prover.prove(tables) else { return nil }
             guard failure.state != .signedOut else {
-                decision = .signIn(
-                    maybeApplied: later.maybeApplied && !store.has(.signInForgetsRequest))
+                decision = .signIn(maybeApplied: later.maybeApplied)
                 return nil
             }
             later.cause = .busy(retryAfter: failure.retryAfter)

@@ -194,7 +194,7 @@ extension Verdict {
     ) -> PushDecision {
         let subject = subject.following(row)
         if case .refused(let refused) = cause, subject.isRefused(refused, beside: row) {
-            return subject.bug == .refusalIsConflict ? conflict(subject, row) : refused.decision
+            return refused.decision
         }
         switch subject.kind {
         case .insert: return foundInsert(subject, row, after: cause)
@@ -277,8 +277,7 @@ extension Verdict {
         case .update, .replace: return conflict(subject, nil)
         // A person's undo brings the row back in any way; for a client's undelete a person decides.
         case .undelete:
-            return subject.insertsIfGone || subject.bug == .undeleteInserts
-                ? .insertAgain : conflict(subject, nil)
+            return subject.insertsIfGone ? .insertAgain : conflict(subject, nil)
         case .insert:
             return switch cause {
             case .unknown: .sendAgain

@@ -149,7 +149,7 @@ struct Collapsing: InTransaction {
     private func add(_ edit: ItemEdit) throws -> WriteOutcome {
         var row = edit.edited
         var operation = newOperation(edit)
-        let unsent = transaction.has(.undeleteForgetsUpdate) ? nil : edit.unsentBeforeUndelete
+        let unsent = edit.unsentBeforeUndelete
         if let unsent, !edit.chain.isEmpty { operation.baseRow?.merge(unsent.base) }
         operation.setChange(to: row.columns)
         if operation.changesNothing {
@@ -189,8 +189,7 @@ struct Collapsing: InTransaction {
             id: transaction.ids.operationID(at: transaction.now), tableID: edit.table.id,
             table: edit.table.name,
             itemID: edit.row.id,
-            kind: edit.mustInsertToUndelete && !transaction.has(.deleteForgetsInsert)
-                ? .insert : edit.kind,
+            kind: edit.mustInsertToUndelete ? .insert : edit.kind,
             generation: edit.write.generation,
             actor: edit.write.actor, createdAt: transaction.now)
         operation.parameters = edit.write.parameters
@@ -379,7 +378,7 @@ struct Folding: InTransaction {
     ) throws {
         let following = try queue.successor(of: next.seq)
         try queue.close(&next, .collapsed, reason: reason)
-        guard var following, !transaction.has(.foldOrphansSuccessor) else { return }
+        guard var following else { return }
         following.successorOf = operation.seq
         try queue.save(&following)
     }

@@ -33,10 +33,6 @@ struct Discarding: InTransaction {
             (row.columns, row.deleted) = (unfolded.result, false)
             try items.restamp(&row, from: deleted)
         }
-        if row.deleted, transaction.has(.discardKeepsRow) {
-            row.deleted = false
-            try items.save(&row)
-        }
         try history.record(
             kind, actor: actor, operation, before: before, after: row.visible, summary: reason,
             point: point)

@@ -154,9 +154,7 @@ struct LocalWriting: InTransaction {
         {
             return .preconditionFailed(row.item)
         }
-        if kind == .undelete, chain.isEmpty, write.actor.isClient, row.isGone(from: table),
-            !transaction.has(.undeleteInserts)
-        {
+        if kind == .undelete, chain.isEmpty, write.actor.isClient, row.isGone(from: table) {
             return .missing
         }
         if !row.deleted, kind == .undelete {

@@ -46,8 +46,7 @@ struct OperationQueue: InTransaction {
         guard let pending else { return Collapse.Rules() }
         return Collapse.Rules(
             sendsUpdateFirst: transaction.items.sendsUpdateFirst(table, before: new),
-            crossesInsert: try new.changes && !transaction.has(.updateMovesBeforeInsert)
-                && hasArrival(after: pending.seq, before: end))
+            crossesInsert: try new.changes && hasArrival(after: pending.seq, before: end))
     }
 
     /// Whether an insert or an undelete waits to be sent between two places of the queue. One that is being

@@ -46,7 +46,7 @@ struct Rebase: InTransaction {
                 kept.append(operation)
                 continue
             }
-            let isFree = index == 0 && isDecided || transaction.has(.successorOverwrites)
+            let isFree = index == 0 && isDecided
             let judgement = isFree ? .noOverlap : judge.judge(operation)
             keepsDeletedColumns =
                 judgement != .noOverlap && operation.kind == .delete && !kept.isEmpty
@@ -104,12 +104,7 @@ struct Rebase: InTransaction {
     private func rewrite(
         _ operation: TableOperation, over server: ServerSide, after predecessor: Int64?
     ) throws -> [TableOperation] {
-        var columns = operation.result(over: server.columns ?? operation.baseRow)
-        if transaction.has(.replaceErases), operation.kind == .replace {
-            for name in columns.all.map(\.name) where operation.payload?[name] == nil {
-                columns[name] = .null
-            }
-        }
+        let columns = operation.result(over: server.columns ?? operation.baseRow)
         let kinds = Rebase.requestKinds(operation, wanting: columns, over: server)
         var first = operation
         guard let kind = kinds.first else {

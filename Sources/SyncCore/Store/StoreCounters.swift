@@ -87,7 +87,7 @@ struct StoreCounters {
                 SELECT 1 FROM items WHERE table_id = ?1 AND id = ?2
                 UNION ALL SELECT 1 FROM aliases WHERE table_id = ?1 AND (alias = ?2 OR id = ?2) LIMIT 1
                 """, [tableID, String(next)])
-            if isTaken == nil || transaction.has(.provisionalIDIsTaken) { return ItemID(next) }
+            if isTaken == nil { return ItemID(next) }
         }
     }
 

@@ -129,8 +129,7 @@ extension Store {
             }
             let compiled = ItemQuery(
                 query, table: table, pageRows: size.most(query, of: table),
-                within: has(.parametersForgotten) ? nil : pairs, now: clock.now(),
-                selecting: columns)
+                within: pairs, now: clock.now(), selecting: columns)
             return .success(AskedList(query: compiled, isWithin: isWithin))
         }
     }

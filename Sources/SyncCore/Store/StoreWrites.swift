@@ -125,10 +125,6 @@ final class StoreWork: WriterOwner {
     /// See ``Transaction/parts``.
     let parts: [TableName: TablePart]?
     private let listeners = Mutex(Listeners())
-    #if DEBUG
-        /// The bug that the simulator has given the store.
-        let planted = Mutex<ProductBug?>(nil)
-    #endif
 
     /// What is called after a commit.
     struct Listeners {
@@ -158,9 +154,6 @@ final class StoreWork: WriterOwner {
             db: connection, identity: identity, now: clock.now(), ids: ids, tablesInMemory: tables,
             effects: TransactionEffects())
         transaction.parts = parts
-        #if DEBUG
-            transaction.planted = planted.withLock { $0 }
-        #endif
         return transaction
     }
 

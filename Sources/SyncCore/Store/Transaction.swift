@@ -24,9 +24,6 @@ final class Transaction: InTransaction {
     let effects: TransactionEffects
     /// The tables that are copied in part by the settings; nil where these are not known.
     var parts: [TableName: TablePart]?
-    #if DEBUG
-        var planted: ProductBug?
-    #endif
     /// What is counted in memory until ``flush()``.
     let deferred = DeferredCounters()
     var transaction: Transaction { self }

@@ -1,5 +1,4 @@
 import Backend
-package import SyncCore
 
 /// A habit of real backends, and of what stands before them, that a run's backend may have. Each can be there
 /// alone or with others.
@@ -111,33 +110,5 @@ extension BackendHabit {
         if habits.contains(.reusedIDs) { return [.mobileApps, .node] }
         return habits.contains(.integerIDs)
             ? [.mobileServices, .mobileApps, .node] : Plan.flavours
-    }
-}
-
-extension ProductBug {
-    /// The habits with one of which the bug shows; empty where it shows with any backend.
-    package var habits: Set<BackendHabit> {
-        switch self {
-        case .unversionedOverwrites: [.noVersions]
-        case .refusalIsConflict: [.uniqueColumn, .foreignKey]
-        case .shortPageShrinksPages: [.movingRows]
-        case .unlinkedPageEnds: [.unsortedLists]
-        case .updateMovesBeforeInsert, .refusedIsNotTriedAgain: [.foreignKey]
-        case .ownVersionEnds: [.scripts]
-        case .repeatedIDIsSentAgain: [.reusedIDs]
-        case .aliasOutlivesItem: [.reusedIDs]
-        case .provisionalIDIsTaken: [.integerIDs]
-        case .settledTooEarly: [.lateCommits]
-        case .parametersForgotten: [.parameter]
-        case .tableFailureIsBackends, .tableWaitIgnored: [.failingTable]
-        case .successorOverwrites, .replaceErases, .editedResultIsWholeRow, .undoOverwrites,
-            .mineRevertsTheirs, .staleDecisionIsTaken, .deleteForgetsInsert, .foldOrphansSuccessor,
-            .discardKeepsRow, .mergeSendsTwice, .unusableRowStopsPull, .failedPullCompletes,
-            .strayListRebinds, .ignoredFilterProves, .explicitSyncLeavesWaiting,
-            .missingTableRefuses, .pushIsVisible, .signInForgetsRequest, .pullOverwrites,
-            .undeleteIsUnconditional, .undeleteInserts, .updateFoldedAway,
-            .undeleteForgetsUpdate, .ownVersionOutlivesOthers:
-            []
-        }
     }
 }

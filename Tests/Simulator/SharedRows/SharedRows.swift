@@ -3,7 +3,7 @@ import Foundation
 import HTTPMessage
 import HTTPTypes
 import Logging
-package import SyncCore
+import SyncCore
 import Synchronization
 import TablesProtocol
 
@@ -167,12 +167,11 @@ package actor SharedRows {
     }
 
     /// Takes the steps and checks the end state. Removes the run's files.
-    /// - Parameter bug: the bug that is planted in the product.
     /// - Returns: the violations: sentences with the trace of the item.
-    package func run(steps: Int, bug: ProductBug? = nil) async throws -> [String] {
+    package func run(steps: Int) async throws -> [String] {
         defer { try? FileManager.default.removeItem(atPath: rootFolder) }
         for number in 0..<plan.proxies {
-            proxies.append(try await proxy(number, bug))
+            proxies.append(try await proxy(number))
             clients.append(DownstreamClient(random.pick(DownstreamClient.Kind.allCases)))
         }
         if plan.habits.contains(.insertOnly) {
@@ -198,7 +197,7 @@ package actor SharedRows {
         return faults
     }
 
-    private func proxy(_ number: Int, _ bug: ProductBug?) async throws -> SharedRowsProxy {
+    private func proxy(_ number: Int) async throws -> SharedRowsProxy {
         let transport = SharedRowsTransport(
             server, random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)), clock: clock, plan,
             onAnswer: { [weak self] in await self?.recordReplaced($0, $1, by: number) }
@@ -207,8 +206,7 @@ package actor SharedRows {
             return try await self.around(sent, of: number, send)
         }
         let proxy = try SharedRowsProxy(
-            number, plan, tables, rootFolder: rootFolder, transport: transport, clock: clock,
-            bug: bug)
+            number, plan, tables, rootFolder: rootFolder, transport: transport, clock: clock)
         let plan = plan
         let declaresIDs = random.happens(0.7)
         for table in tables {

@@ -4,6 +4,28 @@ import TablesProtocol
 
 /// The parameters of a run of shared rows.
 package struct SharedRowsPlan: Sendable, CustomStringConvertible {
+    /// What a bug needs to show, where few seeds draw it.
+    package enum Setting: String, Sendable, CaseIterable {
+        /// Without what would hide some bugs: the habits that have a source of their own, actions in bulk, and
+        /// the check of copies.
+        case plain
+        case deletesSoftly, deletesHard
+        /// An update that is due is sent before the delete that follows it.
+        case sendsUpdateFirst
+        /// It is merged into the delete, unless the table deletes softly.
+        case mergesIntoDelete
+        /// Half of a client's steps delete a row and bring it back.
+        case bringsBackOften
+        /// Conflicts are merged.
+        case merges
+        /// A person decides, often about an older version of the conflict.
+        case decidesLate
+        /// Requests fail after they were sent, and the sign-in ends.
+        case losesSignIn
+        /// Requests arrive late.
+        case arrivesLate
+    }
+
     /// The seed of all random choices.
     package var seed: UInt64
     /// The flavour of the backend.
@@ -40,15 +62,15 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
 
     /// The plan of a seed: every flavour, policy and habit, one or two proxies.
     /// - Parameters:
-    ///   - bug: a planted bug that shows only with some settings gets these settings.
     ///   - habits: the habits instead of those that the seed draws.
+    ///   - settings: what is set beside the habits, whatever the seed draws.
     package init(
-        _ seed: UInt64, lookingFor bug: ProductBug? = nil, habits: Set<BackendHabit>? = nil
+        _ seed: UInt64, habits: Set<BackendHabit>? = nil, settings: Set<Setting> = []
     ) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
         let drawn = BackendHabit.drawn(
-            random, bug == nil ? SeededRandom(seed &* 7919 &+ 1) : nil)
+            random, settings.contains(.plain) ? nil : SeededRandom(seed &* 7919 &+ 1))
         self.habits = habits.map(BackendHabit.consistent) ?? drawn
         flavour = random.pick(BackendHabit.flavours(self.habits))
         proxies = random.happens(0.4) ? 2 : 1
@@ -62,21 +84,7 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         unconditionalPolicy = random.happens(0.1) ? .client : .ask
         preservesHistory = random.happens(0.3)
         deletesSoftly = random.happens(0.8)
-        actsInBulk = bug == nil
-        checksCopies = bug == nil
-        switch bug {
-        case .foldOrphansSuccessor: preservesHistory = true
-        case .mergeSendsTwice: conflictPolicy = .merge
-        case .staleDecisionIsTaken: (conflictPolicy, decidesLater) = (.ask, 0.6)
-        case .signInForgetsRequest: faults = [.failsAfter, .requiresSignIn]
-        case .undeleteIsUnconditional:
-            (deletesSoftly, bringsBackOften, faults) = (true, true, [.arrivesLate])
-        case .undeleteInserts, .aliasOutlivesItem: deletesSoftly = false
-        case .updateFoldedAway: (deletesSoftly, preservesHistory) = (true, false)
-        case .undeleteForgetsUpdate:
-            (deletesSoftly, bringsBackOften, preservesHistory) = (true, true, false)
-        default: break
-        }
+        for setting in Setting.allCases where settings.contains(setting) { set(setting) }
         // What comes twice or late changes a row that has no version again, and a backend that assigns the ids
         // inserts it again: no client could prevent that.
         if !hasVersions || self.habits.contains(.integerIDs) {
@@ -85,6 +93,21 @@ package struct SharedRowsPlan: Sendable, CustomStringConvertible {
         // What arrived without an answer cannot be read back there.
         if self.habits.contains(.insertOnly) { faults = [.notSent] }
         if self.habits.contains(.emptyLists) { faults += [.emptyAnswer, .emptyAnswer] }
+    }
+
+    private mutating func set(_ setting: Setting) {
+        switch setting {
+        case .plain: (actsInBulk, checksCopies) = (false, false)
+        case .deletesSoftly: deletesSoftly = true
+        case .deletesHard: deletesSoftly = false
+        case .sendsUpdateFirst: preservesHistory = true
+        case .mergesIntoDelete: preservesHistory = false
+        case .bringsBackOften: bringsBackOften = true
+        case .merges: conflictPolicy = .merge
+        case .decidesLate: (conflictPolicy, decidesLater) = (.ask, 0.6)
+        case .losesSignIn: faults = [.failsAfter, .requiresSignIn]
+        case .arrivesLate: faults = [.arrivesLate]
+        }
     }
 
     /// Whether rows have a version. A first generation table with integer ids has none.

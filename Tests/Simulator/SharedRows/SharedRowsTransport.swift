@@ -389,16 +389,13 @@ final class SharedRowsProxy: Sendable {
 
     init(
         _ number: Int, _ plan: SharedRowsPlan, _ tables: [TableName], rootFolder: String,
-        transport: SharedRowsTransport, clock: ManualClock, bug: ProductBug?
+        transport: SharedRowsTransport, clock: ManualClock
     ) throws {
         (self.number, self.plan, self.tables, self.transport) = (number, plan, tables, transport)
         let ids = SeededRandom(plan.seed &+ 20 &+ UInt64(number))
         store = try Store(
             at: "\(rootFolder)/\(number).sqlite", identity: "anonymous", clock: clock, ids: ids,
             workers: 1)
-        #if DEBUG
-            store.plant(bug)
-        #endif
         var log = Logger(label: "simulation")
         log.logLevel = .critical
         engine = SyncEngine(
