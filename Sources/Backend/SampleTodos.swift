@@ -56,7 +56,7 @@ extension TablesBackend {
     public func seedSampleTodos() throws -> Int {
         guard let name = TableName("todoitem") else { return 0 }
         let now = clock()
-        let query = RowQuery(table: name, limit: 1, includesDeleted: true, now: now)
+        let query = RowQuery(table: name, limit: 1, includesDeleted: true)
         guard try storage.list(query).rows.isEmpty else { return 0 }
         var added = 0
         for columns in SampleTodos.columns(at: now) {

@@ -25,6 +25,8 @@ enum Limits {
     static let migrationAttempts = 5
     /// The indexes of one table that an operator may have built. Each makes its writes slower.
     static let indexesOfTable = 8
+    /// The characters of a text that the key of an index has.
+    static let indexedCharacters = 80
     /// The longest name that PostgreSQL gives an index, in bytes.
     static let indexNameBytes = 63
     /// The pause before a node tries again to build an index while another one builds, in milliseconds.

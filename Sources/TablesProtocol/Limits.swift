@@ -26,22 +26,18 @@ extension Limits {
     public static let queryParameters = 128
     /// The longest value of `$filter`, `$orderby` or `$select`, in UTF-8 bytes after decoding.
     public static let optionBytes = 65_536
-    /// The deepest nesting of functions, lambdas and signs in the text of an expression, in levels.
+    /// The deepest nesting of functions and signs in the text of an expression, in levels.
     public static let expressionNesting = 200
     /// Parentheses that are open at once in an expression, without those of functions.
     public static let openParentheses = 2_000
     /// The deepest expression tree, in nodes from the root to a leaf. SQLite's parser stack limits it.
     public static let expressionDepth = 16
-    /// The nodes that a lambda adds to the depth of a tree.
-    static let lambdaDepth = 3
     /// Constants in one `in (…)`.
     public static let listItems = 1_000
     /// Terms of `$orderby`.
     public static let orderTerms = 32
     /// The most columns of one index, without the id.
     static let indexColumns = 4
-    /// The characters of a text that the key of an index in PostgreSQL has.
-    static let indexedCharacters = 80
     /// The longest text that a function in a query makes, in UTF-8 bytes. A longer one is null, unless an
     /// argument was longer.
     public static let computedTextBytes = 256 << 10
@@ -52,8 +48,6 @@ extension Limits {
     /// The longest text that SQLite's `instr` searches for, in UTF-8 bytes. It starts again at each
     /// position, and the budget does not count its work.
     static let nativeSearchBytes = 64
-    /// The radius of the sphere on which `geo.distance` measures, in kilometres.
-    static let earthRadiusKilometres = 6371.0
     /// The operands in one pair of parentheses of compiled SQL. A longer chain is split into groups,
     /// because SQLite refuses an expression more than 1000 levels deep.
     static let chainOperands = 64

@@ -39,8 +39,6 @@ package struct RowQuery: Sendable {
     package var isExact = false
     /// How long it may take.
     package var time = Time.whole
-    /// The value of the function `now()`.
-    package var now: Instant
 }
 
 /// The filter of a query.
@@ -70,11 +68,9 @@ extension Expression {
             .binary(let operation, .literal(.instant), .column(.system(.updatedAt))):
             switch operation {
             case .equal, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: true
-            case .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: false
+            case .notEqual, .add, .sub, .mul, .div, .divBy, .mod: false
             }
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified, .variable:
-            false
+        case .literal, .column, .unary, .binary, .logical, .call, .inList: false
         }
     }
 }

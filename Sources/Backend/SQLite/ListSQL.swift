@@ -14,7 +14,7 @@ package struct ListSQL {
     package init(_ query: RowQuery, _ record: TableRecord) {
         let compiler = SQLCompiler(
             ItemSQLSchema(hasIntegerIDs: record.table.options.idKind == .integer),
-            nulls: query.nulls, now: query.now, spelling: record.table.spellings)
+            nulls: query.nulls, spelling: record.table.spellings)
         // The index knows milliseconds alone.
         let isExact = query.isExact
         let scope = query.filter?.scope.map { compiler.filter($0) }
@@ -175,7 +175,7 @@ extension Expression {
                 .column(.user(path: [Self.exactColumn])))
         case .unary(let operation, let operand): .unary(operation, operand.inTicks)
         case .logical(let operation, let operands): .logical(operation, operands.map(\.inTicks))
-        case .literal, .column, .binary, .call, .inList, .cast, .isOf, .quantified, .variable: self
+        case .literal, .column, .binary, .call, .inList: self
         }
     }
 }

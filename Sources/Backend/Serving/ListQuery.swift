@@ -233,7 +233,7 @@ extension ListQuery {
 
 extension Expression {
     /// The condition as the Node server means it: its numbers are fractions, so `7 div 2` is 3.5. It has
-    /// neither lists nor types nor arrays in conditions.
+    /// no lists.
     fileprivate var scripted: Expression {
         switch self {
         case .binary(.div, let left, let right): .binary(.divBy, left.scripted, right.scripted)
@@ -243,7 +243,7 @@ extension Expression {
         case .logical(let operation, let operands):
             .logical(operation, operands.map(\.scripted))
         case .call(let function, let arguments): .call(function, arguments.map(\.scripted))
-        case .literal, .column, .inList, .cast, .isOf, .quantified, .variable: self
+        case .literal, .column, .inList: self
         }
     }
 }
@@ -261,14 +261,9 @@ extension Expression {
     /// Calls `visit` with each column in the expression.
     func eachColumn(_ visit: (Column) -> Void) {
         switch self {
-        case .literal, .variable: break
+        case .literal: break
         case .column(let column): visit(column)
-        case .unary(_, let operand), .inList(let operand, _), .cast(let operand, _),
-            .isOf(let operand, _):
-            operand.eachColumn(visit)
-        case .quantified(_, let collection, let lambda):
-            collection.eachColumn(visit)
-            lambda?.condition.eachColumn(visit)
+        case .unary(_, let operand), .inList(let operand, _): operand.eachColumn(visit)
         case .binary(_, let left, let right):
             left.eachColumn(visit)
             right.eachColumn(visit)

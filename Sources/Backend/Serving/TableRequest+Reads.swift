@@ -60,7 +60,7 @@ extension TableRequest {
             lastOrder: profile.isNode && options.lists == .sorted ? .insertion : .id,
             skip: query.skip, limit: limit,
             includesDeleted: includesDeleted, nulls: NullComparison(profile.generation),
-            isExact: options.stamps == .subMillisecond, time: call.listTime, now: now)
+            isExact: options.stamps == .subMillisecond, time: call.listTime)
     }
 
     /// `GET /tables/{table}/{id}`.

@@ -118,6 +118,11 @@ extension TablesRoutes {
                 offlineAnswer($0, nil)
             }
         }
+        if let beyond = query.beyond {
+            return readWithCustomParameters(context, .list(query, rows: rowLimit(query))) {
+                annotated($0.error(.onlyBackendAnswers(beyond.reason)), $0)
+            }
+        }
         if let pairs = context.pairs {
             // A list by such pairs may have rows beyond the part, which the store does not take.
             if context.table.settings?.isInPart == true { return listBeyondPart(context, query) }

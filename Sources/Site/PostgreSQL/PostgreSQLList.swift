@@ -21,7 +21,7 @@ struct PostgreSQLList {
         self.record = record
         let compiler = PostgreSQLCompiler(
             hasIntegerIDs: record.table.options.idKind == .integer, hasExactStamps: query.isExact,
-            nulls: query.nulls, now: query.now, spelling: record.table.spellings)
+            nulls: query.nulls, spelling: record.table.spellings)
         var base = SQLFragment(
             "table_key = ?::bigint" + (query.includesDeleted ? "" : " AND NOT deleted"),
             [.integer(record.key)])

@@ -27,7 +27,7 @@ CREATE TABLE items (
   id text COLLATE "C" NOT NULL,
   -- The user's columns as they came.
   columns text NOT NULL,
-  -- What queries look at: PostgreSQLContent of TablesProtocol.
+  -- What queries look at: PostgreSQLContent.
   content jsonb NOT NULL,
   moments jsonb,
   -- Milliseconds since 1970, and ticks of 100 ns since year 1.
@@ -140,10 +140,4 @@ CREATE FUNCTION odata_minute(bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARA
 $$;
 CREATE FUNCTION odata_second(bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
   SELECT ($1 % 600000000 / 10000000)::numeric
-$$;
-CREATE FUNCTION odata_date(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
-  SELECT $1 - $1 % 864000000000
-$$;
-CREATE FUNCTION odata_time(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
-  SELECT $1 % 864000000000
 $$;

@@ -15,11 +15,10 @@ struct ItemQuery {
     /// - Parameters:
     ///   - pairs: leaves only items that a list with these pairs had, and those that the backend does not have
     ///     yet; nil for all items.
-    ///   - now: the instant that `now()` in the query is; nil for none.
     ///   - columns: what is read of each row.
     init(
         _ query: TableQuery, table: TableRecord, pageRows: Int, within pairs: OwnPairs? = nil,
-        now: Instant? = nil, selecting columns: String = StatementRow.itemColumns
+        selecting columns: String = StatementRow.itemColumns
     ) {
         let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
         let spellings = table.spellings
@@ -33,7 +32,7 @@ struct ItemQuery {
             countScope: holds ? indexed ?? scope : scope,
             within: pairs.map { Self.given(by: $0, table) }, offset: Self.offset(query, table),
             compiler: SQLCompiler(
-                schema, nulls: query.nulls, now: now,
+                schema, nulls: query.nulls,
                 spelling: { spellings.spelling(of: $0) }),
             pageRows: pageRows, columns: columns)
         // Without a condition the count is kept already.
@@ -79,12 +78,12 @@ struct ItemQuery {
     }
 
     /// Compiles a query over one of the SDKs' system tables.
-    init(_ query: TableQuery, view: SDKView, pageRows: Int, now: Instant? = nil) {
+    init(_ query: TableQuery, view: SDKView, pageRows: Int) {
         self.init(
             query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
             countScope: SQLFragment("1"), within: nil,
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
-            compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls, now: now),
+            compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls),
             pageRows: pageRows, columns: StatementRow.itemColumns)
     }
 

@@ -62,9 +62,7 @@ struct Purging: InTransaction {
     /// The ids that match; nil for a query without a filter, which means all.
     private func matching(_ query: TableQuery, in table: TableRecord) throws -> Set<String>? {
         guard query.filter != nil else { return nil }
-        let page = ItemQuery(
-            query, table: table, pageRows: SyncLimits.purgeRows, now: transaction.now
-        ).page
+        let page = ItemQuery(query, table: table, pageRows: SyncLimits.purgeRows).page
         return Set(try transaction.column(page.text, page.arguments, keep: false))
     }
 

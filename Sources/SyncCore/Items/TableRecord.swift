@@ -313,13 +313,10 @@ public struct TablePart: Sendable, Hashable {
 
     /// Reads a query string with `$filter` or query pairs of the developer's own, or a condition alone.
     /// - Throws: ``ODataError`` for what no pull can request, for a query of all rows, and for a filter by
-    ///   which rows leave the part although they did not change, or by the store's own times and versions.
+    ///   the store's own times and versions.
     public init(parsing text: String) throws(ODataError) {
         let query = try PullQuery(parsing: text)
         guard !query.key.isEmpty else { throw Self.refusal("It gives all rows") }
-        if query.filter?.dependsOnTime == true {
-            throw Self.refusal("Rows leave it as time goes by, and a copy learns only of changes")
-        }
         let own: [SystemProperty] = [.updatedAt, .version, .deleted]
         if let property = own.first(where: {
             query.filter?.columns.contains(.system($0)) == true

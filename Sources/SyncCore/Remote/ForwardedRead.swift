@@ -132,7 +132,8 @@ extension ForwardedRead {
     func isWhole(_ page: RemotePage, of spoken: Generation) -> Bool {
         guard case .list(let query, let rows) = target else { return false }
         let asked = askedRows(rows, of: spoken) ?? .max
-        return query.filter == nil && query.skip == 0 && query.after == nil && !page.hasNext
+        return query.filter == nil && query.beyond == nil && query.skip == 0 && query.after == nil
+            && !page.hasNext
             && page.elements.count < asked && page.elements.allSatisfy { $0.itemID != nil }
     }
 

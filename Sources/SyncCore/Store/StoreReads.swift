@@ -109,12 +109,13 @@ extension Store {
         _ found: FoundTable, _ query: TableQuery, _ size: PageSize, _ pairs: OwnPairs?,
         beyondPart: Bool, selecting columns: String = StatementRow.itemColumns
     ) -> Result<AskedList, NoList> {
+        if let beyond = query.beyond { return .failure(NoList(.invalid(beyond.reason))) }
         switch found.place {
         case .unknown: return .failure(NoList(.unknownTable))
         case .failed(let error): return .failure(NoList(.failed(error)))
         case .view(let view):
             let query = ItemQuery(
-                query, view: view, pageRows: size.most(query, of: nil), now: clock.now())
+                query, view: view, pageRows: size.most(query, of: nil))
             return .success(AskedList(query: query, isWithin: true))
         case .table(let settings):
             let table = settings.record
@@ -129,7 +130,7 @@ extension Store {
             }
             let compiled = ItemQuery(
                 query, table: table, pageRows: size.most(query, of: table),
-                within: pairs, now: clock.now(), selecting: columns)
+                within: pairs, selecting: columns)
             return .success(AskedList(query: compiled, isWithin: isWithin))
         }
     }

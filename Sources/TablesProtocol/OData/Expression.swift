@@ -17,20 +17,11 @@ public indirect enum Expression: Sendable, Hashable {
     case call(Function, [Expression])
     /// `x in (…)`.
     case inList(Expression, [Literal])
-    /// `cast(x,T)` of a value that is not a constant.
-    case cast(Expression, EdmType)
-    /// `isof(x,T)`.
-    case isOf(Expression, EdmType)
-    /// `items/any(i: …)` and `items/all(i: …)` over an array. Without a lambda: whether the array has
-    /// elements.
-    case quantified(Quantifier, over: Expression, Lambda?)
-    /// The variable of a lambda, or a value in it.
-    case variable(Variable)
 }
 
 extension Expression {
     /// Whether this is the literal `null`.
-    var isNullLiteral: Bool { self == .literal(.null) }
+    package var isNullLiteral: Bool { self == .literal(.null) }
 
     /// `not` and the sign.
     public enum UnaryOperator: String, Sendable, Hashable, CaseIterable {
@@ -52,8 +43,6 @@ extension Expression {
         case mod
         /// A division with a fractional result, even of integers.
         case divBy = "divby"
-        /// Whether flags are set: the bits of a number, or the names in a text.
-        case has
     }
 
     public enum LogicalOperator: String, Sendable, Hashable, CaseIterable {
@@ -116,34 +105,6 @@ extension Expression {
         }
     }
 
-    /// The kind of a condition over the elements of an array.
-    public enum Quantifier: String, Sendable, Hashable, CaseIterable {
-        case any, all
-    }
-
-    /// The condition of a quantifier on each element: `i: i/price gt 3`.
-    public struct Lambda: Sendable, Hashable {
-        public let variable: String
-        public let condition: Expression
-
-        public init(_ variable: String, _ condition: Expression) {
-            self.variable = variable
-            self.condition = condition
-        }
-    }
-
-    /// The variable of a lambda, or a path from it: `i`, `i/price`.
-    public struct Variable: Sendable, Hashable {
-        public let name: String
-        /// The names of the path; empty for the element itself.
-        public let path: [String]
-
-        public init(_ name: String, path: [String] = []) {
-            self.name = name
-            self.path = path
-        }
-    }
-
     /// The functions of both dialects. The raw value is the name on the wire in lower case; only OData v3
     /// spells ``contains`` as `substringof`, with its arguments swapped.
     public enum Function: String, Sendable, Hashable, CaseIterable {
@@ -159,31 +120,18 @@ extension Expression {
         case concat
         case replace
         case year, month, day, hour, minute, second
-        case fractionalSeconds = "fractionalseconds"
-        case totalOffsetMinutes = "totaloffsetminutes"
-        case totalSeconds = "totalseconds"
-        case date, time
-        case now
-        case minDateTime = "mindatetime"
-        case maxDateTime = "maxdatetime"
         case round, floor, ceiling
-        case geoDistance = "geo.distance"
         /// `items/$count`, the number of elements of an array.
         case count = "$count"
 
         /// How many arguments the function takes.
         public var argumentCounts: ClosedRange<Int> {
             switch self {
-            case .now, .minDateTime, .maxDateTime: 0...0
-            case .startsWith, .endsWith, .contains, .indexOf, .concat,
-                .geoDistance:
-                2...2
+            case .startsWith, .endsWith, .contains, .indexOf, .concat: 2...2
             case .substring: 2...3
             case .replace: 3...3
             case .length, .toLower, .toUpper, .trim, .year, .month, .day, .hour, .minute, .second,
-                .fractionalSeconds, .totalOffsetMinutes, .totalSeconds, .date, .time, .round,
-                .floor,
-                .ceiling, .count:
+                .round, .floor, .ceiling, .count:
                 1...1
             }
         }
@@ -196,9 +144,7 @@ extension Expression {
                 .substring, .concat, .year, .month, .day, .hour, .minute, .second, .round, .floor,
                 .ceiling:
                 [.v3, .v4]
-            case .date, .time, .now, .minDateTime, .maxDateTime, .fractionalSeconds,
-                .totalOffsetMinutes, .totalSeconds, .geoDistance, .count:
-                [.v4]
+            case .count: [.v4]
             }
         }
     }
@@ -253,9 +199,10 @@ extension TableQuery {
     /// (``NullComparison``); nil if there is none.
     ///
     /// `ne` with a constant becomes a comparison and a test for null. Comparisons below `not`, between two
-    /// columns, in arrays and as values cannot be rewritten.
+    /// columns and as values cannot be rewritten.
     public func translated(for generation: Generation) -> TableQuery? {
         let rule = NullComparison(generation)
+        if let beyond { return beyond.generation == generation ? self : nil }
         guard rule != nulls else { return self }
         guard orderBy.allSatisfy({ !$0.expression.containsComparison }) else { return nil }
         var query = self
@@ -288,13 +235,12 @@ extension Expression {
             case .equal:
                 return other == nil ? nil : self
             case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div,
-                .divBy, .mod, .has:
+                .divBy, .mod:
                 return self
             }
         case .inList(let value, _):
             return value.containsComparison ? nil : self
-        case .literal, .column, .unary, .call, .cast, .isOf, .quantified, .variable:
-            return containsComparison ? nil : self
+        case .literal, .column, .unary, .call: return containsComparison ? nil : self
         }
     }
 
@@ -302,16 +248,13 @@ extension Expression {
 
     fileprivate var containsComparison: Bool {
         switch self {
-        case .literal, .column, .variable: false
+        case .literal, .column: false
         case .inList: true
         case .binary(let operation, let left, let right):
             !operation.isArithmetic || left.containsComparison || right.containsComparison
-        case .unary(_, let operand), .cast(let operand, _), .isOf(let operand, _):
-            operand.containsComparison
+        case .unary(_, let operand): operand.containsComparison
         case .logical(_, let operands), .call(_, let operands):
             operands.contains(where: \.containsComparison)
-        case .quantified(_, let collection, let lambda):
-            collection.containsComparison || lambda?.condition.containsComparison ?? false
         }
     }
 }

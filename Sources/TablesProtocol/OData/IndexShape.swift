@@ -119,7 +119,7 @@ extension TableQuery {
         return IndexShape(equalities: equalities, order: order)
     }
 
-    static func conditions(_ filter: Expression) -> [Expression] {
+    package static func conditions(_ filter: Expression) -> [Expression] {
         if case .logical(.and, let conditions) = filter { return conditions }
         return [filter]
     }
@@ -136,8 +136,7 @@ extension TableQuery {
                 let known = order.contains { $0.expression == .column(key) }
                 if known { return nil }
                 order.append(Ordering(.column(key), descending: term.descending))
-            case .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified, .variable:
-                return nil
+            case .unary, .binary, .logical, .call, .inList: return nil
             }
         }
         return order
@@ -173,12 +172,9 @@ extension Expression {
             switch literal {
             case .null, .boolean, .number, .binary: return .user(path: path)
             case .string(let text): return text.utf8.contains(0) ? nil : .user(path: path)
-            case .instant, .guid, .date, .time, .duration, .geo: return nil
+            case .instant, .guid, .date, .time: return nil
             }
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified,
-            .variable:
-            return nil
+        case .literal, .column, .unary, .binary, .logical, .call, .inList: return nil
         }
     }
 
@@ -187,7 +183,7 @@ extension Expression {
         guard case .binary(let operation, let left, let right) = self else { return nil }
         switch operation {
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: break
-        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: return nil
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod: return nil
         }
         switch (left, right) {
         case (.column(.system(let property)), .literal), (.literal, .column(.system(let property))):
@@ -205,11 +201,7 @@ extension Expression {
         case .binary(_, let left, let right): left.usesOnlyUserColumns && right.usesOnlyUserColumns
         case .logical(_, let operands): operands.allSatisfy(\.usesOnlyUserColumns)
         case .call(_, let arguments): arguments.allSatisfy(\.usesOnlyUserColumns)
-        case .inList(let value, _), .cast(let value, _), .isOf(let value, _):
-            value.usesOnlyUserColumns
-        case .quantified(_, let collection, let lambda):
-            collection.usesOnlyUserColumns && lambda?.condition.usesOnlyUserColumns ?? true
-        case .variable: true
+        case .inList(let value, _): value.usesOnlyUserColumns
         }
     }
 }
@@ -227,31 +219,11 @@ extension Expression {
     public var columns: Set<Column> {
         switch self {
         case .column(let column): [column]
-        case .literal, .variable: []
-        case .unary(_, let operand), .cast(let operand, _), .isOf(let operand, _),
-            .inList(let operand, _):
-            operand.columns
+        case .literal: []
+        case .unary(_, let operand), .inList(let operand, _): operand.columns
         case .binary(_, let left, let right): left.columns.union(right.columns)
         case .logical(_, let operands), .call(_, let operands):
             operands.reduce(into: []) { $0.formUnion($1.columns) }
-        case .quantified(_, let collection, let lambda):
-            collection.columns.union(lambda?.condition.columns ?? [])
-        }
-    }
-
-    /// Whether the value changes with time alone.
-    public var dependsOnTime: Bool {
-        switch self {
-        case .call(.now, _): true
-        case .literal, .column, .variable: false
-        case .unary(_, let operand), .cast(let operand, _), .isOf(let operand, _),
-            .inList(let operand, _):
-            operand.dependsOnTime
-        case .binary(_, let left, let right): left.dependsOnTime || right.dependsOnTime
-        case .logical(_, let operands), .call(_, let operands):
-            operands.contains(where: \.dependsOnTime)
-        case .quantified(_, let collection, let lambda):
-            collection.dependsOnTime || lambda?.condition.dependsOnTime ?? false
         }
     }
 
@@ -264,7 +236,7 @@ extension Expression {
         case .inList(let value, let literals):
             Self.chain(
                 .or, literals.map { .binary(.equal, value.asValue, .literal($0.inOneForm)) })
-        case .literal, .unary, .binary, .call, .cast, .isOf, .quantified, .variable: asValue
+        case .literal, .unary, .binary, .call: asValue
         }
     }
 
@@ -284,7 +256,7 @@ extension Expression {
         case .literal(let literal): .literal(literal.inOneForm)
         case .column(.user(let path)):
             .column(.user(path: path.enumerated().map { $0 == 0 ? $1.lowercased() : $1 }))
-        case .column, .variable: self
+        case .column: self
         case .unary(.not, _), .logical, .inList: asCondition
         case .unary(.negate, let operand): .unary(.negate, operand.asValue)
         case .binary(let operation, let left, let right):
@@ -294,12 +266,6 @@ extension Expression {
                 .binary(operation, left.asValue, right.asValue)
             }
         case .call(let function, let arguments): .call(function, arguments.map(\.asValue))
-        case .cast(let value, let type): .cast(value.asValue, type)
-        case .isOf(let value, let type): .isOf(value.asValue, type)
-        case .quantified(let quantifier, let collection, let lambda):
-            .quantified(
-                quantifier, over: collection.asValue,
-                lambda.map { Lambda($0.variable, $0.condition.asCondition) })
         }
     }
 }
@@ -313,7 +279,7 @@ extension Expression.BinaryOperator {
         case .greaterOrEqual: .lessOrEqual
         case .lessThan: .greaterThan
         case .lessOrEqual: .greaterOrEqual
-        case .add, .sub, .mul, .div, .divBy, .mod, .has: nil
+        case .add, .sub, .mul, .div, .divBy, .mod: nil
         }
     }
 }
@@ -325,7 +291,7 @@ extension Expression.Literal {
             number.integer.map { .number(NumberLiteral($0)) } ?? self
         case .instant(let literal): .instant(InstantLiteral(literal.instant))
         case .guid(let text): .guid(text.lowercased())
-        case .null, .boolean, .string, .binary, .date, .time, .duration, .geo: self
+        case .null, .boolean, .string, .binary, .date, .time: self
         }
     }
 }

@@ -127,7 +127,7 @@ struct Lexer {
         isLetter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "@") || byte >= 0x80
     }
 
-    /// A full stop is part of `Edm.Guid` and `geo.distance`. The parser refuses it in column names.
+    /// A full stop is part of `Edm.Guid`. The parser refuses it in column names.
     static func continuesIdentifier(_ byte: UInt8) -> Bool {
         startsIdentifier(byte) || isDigit(byte) || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
@@ -212,23 +212,13 @@ extension Lexer {
             let bytes =
                 generation == .datasync ? Base64.decoded(content) : Base16.decoded(content)
             literal = bytes.map { .binary($0) }
-        case "date": literal = DateLiteral(content).map { .date($0) }
-        case "time", "timeofday": literal = TimeLiteral(content).map { .time($0) }
-        case "duration": literal = DurationLiteral(content).map { .duration($0) }
-        case "geography", "geometry":
-            guard let space = GeoLiteral.Space(rawValue: prefix.lowercased()),
-                let place = GeoLiteral(content, space: space)
-            else {
-                throw error(
-                    "A constant '\(prefix)' must be POINT(x y) or LINESTRING(x y,x y); other shapes "
-                        + "are not supported", at: start)
-            }
-            literal = .geo(place)
         case let name where name.contains("."):
             // A member of an enumeration. JSON stores its name.
             literal = .string(content)
         default:
-            throw error("Unknown kind of constant '\(prefix)'", at: start)
+            throw ODataError(
+                option: option, reason: "Unknown kind of constant '\(prefix)'", position: start,
+                isUnsupported: true)
         }
         guard let literal else {
             throw error("'\(content)' is not a valid \(prefix.lowercased())", at: start)

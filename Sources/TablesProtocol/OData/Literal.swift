@@ -11,19 +11,17 @@ extension Expression {
         case binary([UInt8])
         case date(DateLiteral)
         case time(TimeLiteral)
-        case duration(DurationLiteral)
-        case geo(GeoLiteral)
     }
 }
 
 extension Expression.Literal {
     /// The text of the id that the literal names: ids are stored as texts, even if they are numbers on the
     /// wire. Nil for a literal that is no id.
-    var idText: String? {
+    package var idText: String? {
         switch self {
         case .string(let string): string
         case .number(let number): number.integer.map(String.init) ?? number.text
-        case .null, .boolean, .instant, .guid, .binary, .date, .time, .duration, .geo: nil
+        case .null, .boolean, .instant, .guid, .binary, .date, .time: nil
         }
     }
 }
@@ -63,7 +61,7 @@ public struct NumberLiteral: Sendable, Hashable {
     }
 
     /// The text that a client may have written for the number; nil if none counts as one.
-    var writtenText: String? {
+    package var writtenText: String? {
         let number = Double(text) ?? .nan
         let whole = number.rounded() == number && abs(number) < 1e15 ? Int64(number) : nil
         let written = (integer ?? whole).map { String($0) } ?? number.description
@@ -84,24 +82,12 @@ public struct NumberLiteral: Sendable, Hashable {
     }
 }
 
-/// The primitive types that `cast` and `isof` may name; the raw value is the name on the wire.
-public enum EdmType: String, Sendable, Hashable, CaseIterable {
-    case binary = "Edm.Binary"
-    case boolean = "Edm.Boolean"
-    case byte = "Edm.Byte"
+/// The types that clients name in `cast`; the raw value is the name on the wire.
+enum EdmType: String {
     case date = "Edm.Date"
     case dateTime = "Edm.DateTime"
     case dateTimeOffset = "Edm.DateTimeOffset"
-    case decimal = "Edm.Decimal"
-    case double = "Edm.Double"
-    case duration = "Edm.Duration"
     case guid = "Edm.Guid"
-    case int16 = "Edm.Int16"
-    case int32 = "Edm.Int32"
-    case int64 = "Edm.Int64"
-    case single = "Edm.Single"
-    case string = "Edm.String"
-    case time = "Edm.Time"
     case timeOfDay = "Edm.TimeOfDay"
 }
 
@@ -111,35 +97,14 @@ extension Expression.Literal {
     ///
     /// - Returns: nil if the constant does not have the type's form.
     func cast(to type: EdmType) -> Expression.Literal? {
-        switch (type, self) {
-        case (.string, .number(let number)):
-            return .string(number.text)
-        case (.string, .boolean(let value)):
-            return .string(value ? "true" : "false")
-        case (.string, .guid), (.string, .instant), (.string, .date), (.string, .time):
-            return text.map { .string($0) }
-        case (.duration, .duration):
-            return self
-        case (.duration, .string(let text)):
-            return DurationLiteral(text).map { .duration($0) }
-        case (_, .null), (.string, .string), (.boolean, .boolean), (.binary, .binary),
-            (.decimal, .number), (.double, .number), (.single, .number):
-            return self
-        case (.byte, .number(let number)), (.int16, .number(let number)),
-            (.int32, .number(let number)), (.int64, .number(let number)):
-            return number.integer == nil ? nil : self
-        case (.guid, _):
-            return text.flatMap { Lexer.isGUID($0.utf8) ? .guid($0) : nil }
-        case (.dateTime, _), (.dateTimeOffset, _):
-            let form: InstantLiteral.Form = type == .dateTime ? .dateTime : .dateTimeOffset
-            return text.flatMap { Lexer.instant($0, form) }.map { .instant($0) }
-        case (.date, _):
-            return text.flatMap { DateLiteral($0) }.map { .date($0) }
-        case (.time, _), (.timeOfDay, _):
-            return text.flatMap { TimeLiteral($0) }.map { .time($0) }
-        case (.string, _), (.boolean, _), (.binary, _), (.decimal, _), (.double, _), (.single, _),
-            (.byte, _), (.int16, _), (.int32, _), (.int64, _), (.duration, _):
-            return nil
+        if self == .null { return .null }
+        guard let text else { return nil }
+        switch type {
+        case .guid: return Lexer.isGUID(text.utf8) ? .guid(text) : nil
+        case .dateTime: return Lexer.instant(text, .dateTime).map { .instant($0) }
+        case .dateTimeOffset: return Lexer.instant(text, .dateTimeOffset).map { .instant($0) }
+        case .date: return DateLiteral(text).map { .date($0) }
+        case .timeOfDay: return TimeLiteral(text).map { .time($0) }
         }
     }
 
@@ -150,7 +115,7 @@ extension Expression.Literal {
         case .instant(let instant): instant.text
         case .date(let date): date.text
         case .time(let time): time.text
-        case .null, .boolean, .number, .binary, .duration, .geo: nil
+        case .null, .boolean, .number, .binary: nil
         }
     }
 }
@@ -257,123 +222,19 @@ public struct DateLiteral: Sendable, Hashable {
     }
 }
 
-/// A time of day (`Edm.TimeOfDay` in v4, `Edm.Time` in v3).
+/// A time of day (`Edm.TimeOfDay`).
 public struct TimeLiteral: Sendable, Hashable {
     /// The text, `09:52:35.321`.
     public let text: String
     /// Ticks of 100 ns since midnight.
     public let ticks: Int64
 
-    /// Parses `HH:MM[:SS[.fraction]]`, or v3's duration `PT9H52M35.321S`; nil if it is not a time of day.
+    /// Parses `HH:MM[:SS[.fraction]]`; nil if it is not a time of day.
     public init?(_ text: String) {
-        let clock = text.hasPrefix("PT") ? Self.clock(ofDuration: text.dropFirst(2)) : text
-        guard let clock, clock.utf8.first != UInt8(ascii: "/"),
-            let instant = Instant(iso: "0001-01-01T\(clock)Z")
+        guard text.utf8.first != UInt8(ascii: "/"),
+            let instant = Instant(iso: "0001-01-01T\(text)Z")
         else { return nil }
-        self.text = clock
+        self.text = text
         ticks = instant.ticks
-    }
-
-    /// `9H52M35.321S` as `09:52:35.321`.
-    private static func clock(ofDuration text: Substring) -> String? {
-        var fields = ["00", "00", "00"]
-        var rest = text
-        for (index, unit) in ["H", "M", "S"].enumerated() {
-            guard let end = rest.firstIndex(of: Character(unit)) else { continue }
-            let digits = rest[..<end]
-            guard let first = digits.utf8.first, UInt8(ascii: "0")...UInt8(ascii: "9") ~= first
-            else { return nil }
-            let whole = digits.prefix { $0 != "." }
-            fields[index] = whole.utf8.count == 1 ? "0\(digits)" : String(digits)
-            rest = rest[end...].dropFirst()
-        }
-        return rest.isEmpty && text.utf8.count > 1 ? fields.joined(separator: ":") : nil
-    }
-}
-
-/// A duration (`Edm.Duration`), `P1DT2H30M4.5S`.
-public struct DurationLiteral: Sendable, Hashable {
-    /// The text, with its sign.
-    public let text: String
-    /// Ticks of 100 ns; negative for a negative duration.
-    public let ticks: Int64
-
-    /// Parses days, hours, minutes and seconds in the form of ISO 8601; nil for other texts, also for years
-    /// and months, whose length is not fixed.
-    public init?(_ text: String) {
-        var rest = text.utf8[...]
-        let isNegative = rest.first == UInt8(ascii: "-")
-        if isNegative || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
-        guard rest.popFirst() == UInt8(ascii: "P") else { return nil }
-        var parts = Self.parts(&rest, [("D", Instant.ticksPerDay)])
-        if rest.first == UInt8(ascii: "T") {
-            rest.removeFirst()
-            let second = Instant.ticksPerSecond
-            let times = Self.parts(
-                &rest, [("H", 3600 * second), ("M", 60 * second), ("S", second)])
-            if times.isEmpty { return nil }
-            parts += times
-        }
-        guard rest.isEmpty, !parts.isEmpty else { return nil }
-        var sum: Int64 = 0
-        for part in parts {
-            let (next, isTooLong) = sum.addingReportingOverflow(part)
-            if isTooLong { return nil }
-            sum = next
-        }
-        self.text = text
-        ticks = isNegative ? -sum : sum
-    }
-
-    /// Makes a duration with its shortest text.
-    public init(ticks: Int64) {
-        let second = Instant.ticksPerSecond
-        let size = ticks.magnitude
-        let days = size / UInt64(Instant.ticksPerDay)
-        var rest = size % UInt64(Instant.ticksPerDay)
-        var text = ticks < 0 ? "-P" : "P"
-        if days > 0 { text += "\(days)D" }
-        if rest > 0 || days == 0 { text += "T" }
-        for (unit, length) in [("H", 3600 * second), ("M", 60 * second)] {
-            let count = rest / UInt64(length)
-            if count > 0 { text += "\(count)\(unit)" }
-            rest %= UInt64(length)
-        }
-        if rest > 0 || size == 0 {
-            let ticks = String(rest % UInt64(second))
-            let zeros = String(repeating: "0", count: 7 - ticks.utf8.count)
-            let isWhole = rest.isMultiple(of: UInt64(second))
-            text += "\(rest / UInt64(second))\(isWhole ? "" : ".\(zeros)\(ticks)")S"
-        }
-        self.text = text
-        self.ticks = ticks
-    }
-
-    /// The numbers at the beginning of a text with these units, in ticks. Units come in their order, each
-    /// at most once. Only seconds may have a fraction.
-    private static func parts(
-        _ text: inout Substring.UTF8View, _ units: [(Character, Int64)]
-    ) -> [Int64] {
-        var parts: [Int64] = []
-        for (unit, length) in units {
-            let digits = text.prefix(while: Lexer.isDigit)
-            var after = text.dropFirst(digits.count)
-            var fraction: Int64 = 0
-            if unit == "S", after.first == UInt8(ascii: ".") {
-                let decimals = after.dropFirst().prefix(while: Lexer.isDigit)
-                if decimals.isEmpty { continue }
-                let seven = (String(Substring(decimals)) + "0000000").prefix(7)
-                fraction = Int64(seven) ?? 0
-                after = after.dropFirst(decimals.count + 1)
-            }
-            guard after.first == unit.asciiValue, let number = Int64(String(Substring(digits)))
-            else { continue }
-            let (ticks, isTooLong) = number.multipliedReportingOverflow(by: length)
-            let (sum, isLonger) = ticks.addingReportingOverflow(fraction)
-            if isTooLong || isLonger { return [] }
-            parts.append(sum)
-            text = after.dropFirst()
-        }
-        return parts
     }
 }

@@ -56,8 +56,8 @@ extension Ordering {
     }
 }
 
-/// Parses tokens to a tree by operator precedence, from low to high: `or`, `and`, comparisons with `in` and
-/// `has`, `add sub`, `mul div divby mod`, `not` and the sign.
+/// Parses tokens to a tree by operator precedence, from low to high: `or`, `and`, comparisons and `in`,
+/// `add sub`, `mul div divby mod`, `not` and the sign.
 struct Parser {
     /// A tree and its depth.
     struct Node {
@@ -77,9 +77,7 @@ struct Parser {
             case .inList: 3
             case .binary(let operation):
                 switch operation {
-                case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual,
-                    .has:
-                    3
+                case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: 3
                 case .add, .sub: 4
                 case .mul, .div, .divBy, .mod: 5
                 }
@@ -92,10 +90,6 @@ struct Parser {
     private let tokens: [Token]
     private var index = 0
     private var nesting = 0
-    /// The variables of the enclosing lambdas, the innermost last.
-    var variables: [String] = []
-    /// Whether a geographical constant is allowed as an operand.
-    var allowsGeography = false
 
     init(_ text: String, option: String, generation: Generation) throws(ODataError) {
         self.option = option
@@ -114,7 +108,7 @@ struct Parser {
         return true
     }
 
-    mutating func expect(_ kind: Token.Kind) throws(ODataError) {
+    private mutating func expect(_ kind: Token.Kind) throws(ODataError) {
         let wanted = Token(kind: kind, position: 0).name
         guard take(kind) else {
             throw error("Expected \(wanted) but found \(current.name)", at: current.position)
@@ -123,6 +117,11 @@ struct Parser {
 
     func error(_ reason: String, at position: Int) -> ODataError {
         ODataError(option: option, reason: reason, position: position)
+    }
+
+    /// The error for a form that is not evaluated here, so that only a backend can answer.
+    private func unsupported(_ reason: String, at position: Int) -> ODataError {
+        ODataError(option: option, reason: reason, position: position, isUnsupported: true)
     }
 
     /// An operand that was parsed: a tree, or a chain of `and` or `or`, which is extended in its place.
@@ -186,7 +185,7 @@ struct Parser {
                     open -= 1
                     continue
                 }
-                guard let infix = infix() else {
+                guard let infix = try infix() else {
                     if open > 0 { try expect(.close) }
                     try join(&operands, &waiting, downTo: 0)
                     return operands[0].whole
@@ -233,7 +232,7 @@ struct Parser {
 
     /// Makes a node with children.
     /// - Throws: ``ODataError`` if the tree is too deep.
-    func node(
+    private func node(
         _ expression: Expression, _ children: [Node], at position: Int
     ) throws(ODataError) -> Node {
         let depth = 1 + (children.map(\.depth).max() ?? 0)
@@ -245,9 +244,9 @@ struct Parser {
         error("The expression is more than \(Limits.expressionDepth) levels deep", at: position)
     }
 
-    /// Parses a function, a lambda, or something after `not` or a sign.
+    /// Parses a function, or something after `not` or a sign.
     /// - Throws: ``ODataError`` if the nesting is too deep.
-    mutating func nested<Result>(
+    private mutating func nested<Result>(
         at position: Int, _ body: (inout Parser) throws(ODataError) -> Result
     ) throws(ODataError) -> Result {
         guard nesting < Limits.expressionNesting else {
@@ -260,10 +259,13 @@ struct Parser {
         return try body(&self)
     }
 
-    private func infix() -> Infix? {
+    private func infix() throws(ODataError) -> Infix? {
         guard case .identifier(let word) = current.kind else { return nil }
         let name = word.lowercased()
         if name == "in" { return .inList }
+        if name == "has" {
+            throw unsupported("The operator 'has' is not supported", at: current.position)
+        }
         if let operation = Expression.LogicalOperator(rawValue: name) { return .logical(operation) }
         guard let operation = Expression.BinaryOperator(rawValue: name) else { return nil }
         return .binary(operation == .div ? generation.division : operation)
@@ -271,8 +273,7 @@ struct Parser {
 
     private mutating func list() throws(ODataError) -> [Expression.Literal] {
         if case .identifier = current.kind {
-            throw error(
-                "'in' over a collection is not supported; 'any' is", at: current.position)
+            throw unsupported("'in' over a collection is not supported", at: current.position)
         }
         try expect(.open)
         var literals: [Expression.Literal] = []
@@ -289,5 +290,167 @@ struct Parser {
         } while take(.comma)
         try expect(.close)
         return literals
+    }
+}
+
+extension Parser {
+    /// An operand: a constant, a column, a call, parentheses, or one of these after `not` or a sign.
+    private mutating func operand() throws(ODataError) -> Node {
+        let token = current
+        switch token.kind {
+        case .literal(let literal):
+            advance()
+            return Node(expression: .literal(literal), depth: 1)
+        case .minus:
+            advance()
+            return try negated(at: token.position)
+        case .open:
+            advance()
+            let inner = try nested(at: token.position) { (parser) throws(ODataError) in
+                try parser.expression()
+            }
+            try expect(.close)
+            return inner
+        case .identifier(let name):
+            advance()
+            return try named(name, at: token.position)
+        case .close, .comma, .colon, .slash, .end:
+            throw error("Expression expected but found \(token.name)", at: token.position)
+        }
+    }
+
+    /// The operand after `-`. A number takes the sign into its text.
+    private mutating func negated(at position: Int) throws(ODataError) -> Node {
+        if case .literal(.number(let number)) = current.kind {
+            advance()
+            let negative = NumberLiteral(text: "-" + number.text, kind: number.kind)
+            return Node(expression: .literal(.number(negative)), depth: 1)
+        }
+        let inner = try nested(at: position) { (parser) throws(ODataError) in
+            try parser.operand()
+        }
+        return try node(.unary(.negate, inner.expression), [inner], at: position)
+    }
+
+    private mutating func named(_ name: String, at position: Int) throws(ODataError) -> Node {
+        switch name {
+        case "null": return Node(expression: .literal(.null), depth: 1)
+        case "true": return Node(expression: .literal(.boolean(true)), depth: 1)
+        case "false": return Node(expression: .literal(.boolean(false)), depth: 1)
+        case "not": return try negation(at: position)
+        // `Not` may be a column, but not before a parenthesis.
+        case _ where current.kind == .open && name.lowercased() == "not":
+            return try negation(at: position)
+        case _ where current.kind == .open:
+            return try nested(at: position) { (parser) throws(ODataError) in
+                try parser.call(name, at: position)
+            }
+        default:
+            return try path(name, at: position)
+        }
+    }
+
+    private mutating func negation(at position: Int) throws(ODataError) -> Node {
+        let inner = try nested(at: position) { (parser) throws(ODataError) in
+            try parser.operand()
+        }
+        return try node(.unary(.not, inner.expression), [inner], at: position)
+    }
+
+    /// A path: `a`, `a/b/c`. It may end with `items/$count`.
+    private mutating func path(_ first: String, at position: Int) throws(ODataError) -> Node {
+        var path = [first]
+        while current.kind == .slash {
+            advance()
+            guard case .identifier(let name) = current.kind else {
+                throw error("Expected a name but found \(current.name)", at: current.position)
+            }
+            let place = current.position
+            advance()
+            if current.kind == .open {
+                throw unsupported("'\(name)' over a collection is not supported", at: place)
+            }
+            if name == "$count" {
+                let collection = try value(path, at: position)
+                return try node(.call(.count, [collection.expression]), [collection], at: place)
+            }
+            path.append(name)
+        }
+        return try value(path, at: position)
+    }
+
+    /// The column of a path.
+    private func value(_ path: [String], at position: Int) throws(ODataError) -> Node {
+        for name in path {
+            if name.hasPrefix("$") {
+                throw unsupported("'\(name)' is not supported", at: position)
+            }
+            if name.utf8.contains(UInt8(ascii: ".")) {
+                throw error("'\(name)' is not the name of a column", at: position)
+            }
+        }
+        return Node(
+            expression: .column(Expression.Column(path: path, in: generation)), depth: 1)
+    }
+
+    /// A function call. Its name may be in any case, and may contain the dotless ı that `I` becomes on a
+    /// device set to Turkish.
+    private mutating func call(_ word: String, at position: Int) throws(ODataError) -> Node {
+        let name = String(word.lowercased().map { $0 == "\u{131}" ? "i" : $0 })
+        if name == "cast" { return try cast(at: position) }
+        guard
+            let function = name == "substringof"
+                ? .contains : Expression.Function(rawValue: name), function != .count
+        else { throw unsupported("Unknown function '\(word)'", at: position) }
+        var arguments = try arguments()
+        let counts = function.argumentCounts
+        guard counts.contains(arguments.count) else {
+            let wanted =
+                counts.count == 1
+                ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
+            throw error(
+                "'\(word)' takes \(wanted) arguments, not \(arguments.count)", at: position)
+        }
+        // `substringof(needle, text)` is `contains(text, needle)`.
+        if name == "substringof" { arguments.reverse() }
+        return try node(.call(function, arguments.map(\.expression)), arguments, at: position)
+    }
+
+    private mutating func arguments() throws(ODataError) -> [Node] {
+        var arguments: [Node] = []
+        try expect(.open)
+        if current.kind != .close {
+            repeat {
+                arguments.append(try expression())
+            } while take(.comma)
+        }
+        try expect(.close)
+        return arguments
+    }
+
+    /// `cast(constant, Edm.T)`, with or without quotes around the constant and the type.
+    private mutating func cast(at position: Int) throws(ODataError) -> Node {
+        try expect(.open)
+        let value = try expression()
+        guard case .literal(let literal) = value.expression else {
+            throw unsupported("'cast' of anything but a constant is not supported", at: position)
+        }
+        try expect(.comma)
+        let name: String
+        switch current.kind {
+        case .identifier(let word): name = word
+        case .literal(.string(let word)): name = word
+        case .literal, .open, .close, .comma, .colon, .slash, .minus, .end:
+            throw error("Expected a type but found \(current.name)", at: current.position)
+        }
+        guard let type = EdmType(rawValue: name) else {
+            throw unsupported("Unknown type '\(name)'", at: current.position)
+        }
+        advance()
+        try expect(.close)
+        guard let result = literal.cast(to: type) else {
+            throw error("The constant is not a valid \(type.rawValue)", at: position)
+        }
+        return Node(expression: .literal(result), depth: 1)
     }
 }

@@ -8,17 +8,20 @@ extension TableQuery {
     public func text(for generation: Generation) throws(ODataError) -> String {
         let dialect = Dialect(generation)
         var pairs: [(String, String)] = []
-        if let filter {
+        if let beyond, beyond.generation != generation { throw beyond.reason }
+        if let text = beyond?.filter {
+            pairs.append(("$filter", text))
+        } else if let filter {
             pairs.append(("$filter", try filter.text(dialect: dialect, names: generation)))
         }
+        var terms = beyond?.orderBy.map { [$0] } ?? []
         if !orderBy.isEmpty {
             let printer = Printer(dialect: dialect, names: generation, option: "$orderby")
-            var terms: [String] = []
             for term in orderBy {
                 terms.append(try printer.text(term.expression) + (term.descending ? " desc" : ""))
             }
-            pairs.append(("$orderby", terms.joined(separator: ",")))
         }
+        if !terms.isEmpty { pairs.append(("$orderby", terms.joined(separator: ","))) }
         if skip > 0 { pairs.append(("$skip", String(skip))) }
         if let top { pairs.append(("$top", String(top))) }
         if let select {
@@ -72,25 +75,11 @@ struct Printer {
             return try call(function, arguments)
         case .inList(let value, let literals):
             return try inList(value, literals)
-        case .cast(let value, let type):
-            try requireV4("cast")
-            return "cast(\(try text(value)),\(type.rawValue))"
-        case .isOf(let value, let type):
-            try requireV4("isof")
-            return "isof(\(try text(value)),\(type.rawValue))"
-        case .quantified(let quantifier, let collection, let lambda):
-            try requireV4(quantifier.rawValue)
-            let condition = try lambda.map { (lambda) throws(ODataError) in
-                "\(lambda.variable): \(try text(lambda.condition))"
-            }
-            return "\(try text(collection))/\(quantifier.rawValue)(\(condition ?? ""))"
-        case .variable(let variable):
-            return ([variable.name] + variable.path).joined(separator: "/")
         }
     }
 
     /// The word of an operator. No server is known to support `divby`, and each one's `div` is one division
-    /// (``Generation/division``); `has` was added in v4.
+    /// (``Generation/division``).
     private func word(_ operation: Expression.BinaryOperator) throws(ODataError) -> String {
         switch operation {
         case .div, .divBy:
@@ -99,20 +88,13 @@ struct Printer {
                 operation == .div
                     ? "operator 'div' of whole numbers; 'divby' is its division"
                     : "operator 'divby'")
-        case .has:
-            try requireV4("has")
-            return operation.rawValue
         case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub,
             .mul, .mod:
             return operation.rawValue
         }
     }
 
-    private func requireV4(_ word: String) throws(ODataError) {
-        if dialect == .v3 { throw unsupported("'\(word)'") }
-    }
-
-    func unsupported(_ what: String) -> ODataError {
+    private func unsupported(_ what: String) -> ODataError {
         refusal("A backend of generation \(names.rawValue) has no \(what)")
     }
 
@@ -124,8 +106,7 @@ struct Printer {
     private func operand(_ expression: Expression) throws(ODataError) -> String {
         switch expression {
         case .binary, .logical, .inList: "(\(try text(expression)))"
-        case .literal, .column, .unary, .call, .cast, .isOf, .quantified, .variable:
-            try text(expression)
+        case .literal, .column, .unary, .call: try text(expression)
         }
     }
 
@@ -193,19 +174,14 @@ extension Printer {
             dialect == .v3
                 ? "datetime'\(date.text)T00:00:00.000Z'" : "cast(\(date.text),Edm.Date)"
         case .time(let time):
-            dialect == .v3 ? "time'\(Self.duration(time))'" : "cast(\(time.text),Edm.TimeOfDay)"
-        case .duration(let duration): try v4("duration", "'\(duration.text)'")
-        case .geo(let place): try v4(place.space.rawValue, Self.quoted(place.text))
+            switch dialect {
+            case .v3: throw unsupported("time of day")
+            case .v4: "cast(\(time.text),Edm.TimeOfDay)"
+            }
         }
     }
 
-    /// A constant that only v4 has, with its prefix before the quotes.
-    private func v4(_ prefix: String, _ quoted: String) throws(ODataError) -> String {
-        if dialect == .v3 { throw unsupported("constant '\(prefix)'") }
-        return prefix + quoted
-    }
-
-    static func quoted(_ text: String) -> String {
+    private static func quoted(_ text: String) -> String {
         "'\(text.replacing("'", with: "''"))'"
     }
 
@@ -224,14 +200,5 @@ extension Printer {
 
     private static func base64URL(_ bytes: [UInt8]) -> String {
         Base64.encoded(bytes).replacing("+", with: "-").replacing("/", with: "_")
-    }
-
-    /// `09:52:35.321` as `PT9H52M35.321S`.
-    private static func duration(_ time: TimeLiteral) -> String {
-        let fields = time.text.split(separator: ":").map { field in
-            field.utf8.first == UInt8(ascii: "0") && field.utf8.count > 1
-                ? String(field.dropFirst()) : String(field)
-        }
-        return "PT" + zip(fields, ["H", "M", "S"]).map { $0 + $1 }.joined()
     }
 }

@@ -24,6 +24,9 @@ public struct TableQuery: Sendable, Hashable {
     /// The rule for comparisons with null.
     public var nulls: NullComparison
 
+    /// A filter or an order that is not evaluated here; nil for a query that is.
+    public private(set) var beyond: BeyondQuery?
+
     /// Makes a query; without arguments, all items that are not deleted.
     public init(
         filter: Expression? = nil, orderBy: [Ordering] = [], top: Int? = nil, skip: Int = 0,
@@ -200,9 +203,11 @@ extension TableQuery {
     /// Of several parameters with one name the first counts. Unknown names are ignored, because they are
     /// the application's own. In generation 3, unsupported options that would change the rows are refused.
     ///
+    /// - Parameter keepsBeyond: whether a filter or an order that is not evaluated here becomes ``beyond``
+    ///   instead of an error.
     /// - Throws: ``ODataError``, which is answered with status 400.
     public static func parse(
-        _ parameters: [QueryParameter], generation: Generation
+        _ parameters: [QueryParameter], generation: Generation, keepsBeyond: Bool = false
     ) throws(ODataError) -> TableQuery {
         var query = TableQuery(nulls: NullComparison(generation))
         var seen: [QueryOption] = []
@@ -213,7 +218,13 @@ extension TableQuery {
             }
             if seen.contains(option) { continue }
             seen.append(option)
-            try query.take(option, parameter, generation)
+            do throws(ODataError) { try query.take(option, parameter, generation) } catch {
+                guard keepsBeyond, error.isUnsupported else { throw error }
+                var beyond = query.beyond ?? BeyondQuery(generation: generation, reason: error)
+                if option == .filter { beyond.filter = parameter.value }
+                if option == .orderBy { beyond.orderBy = parameter.value }
+                query.beyond = beyond
+            }
         }
         return query
     }
@@ -358,6 +369,18 @@ extension TableQuery {
     }
 }
 
+/// The filter or the order of a list that is not evaluated here: only a backend of the client's generation can
+/// answer, and gets it as the client wrote it.
+public struct BeyondQuery: Sendable, Hashable {
+    let generation: Generation
+    /// The text of `$filter`; nil if it is evaluated here.
+    fileprivate(set) var filter: String?
+    /// The text of `$orderby`; nil if it is evaluated here.
+    fileprivate(set) var orderBy: String?
+    /// What is not evaluated.
+    public let reason: ODataError
+}
+
 /// Why a query cannot be parsed, or cannot be sent to the backend. Answered with status 400.
 public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The option's name as received (`$filter`); empty for the query string as a whole.
@@ -366,11 +389,14 @@ public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
     public let reason: String
     /// The position of the error: an offset in UTF-8 bytes into the option's decoded value.
     public let position: Int
+    /// Whether the query has a form that is not evaluated here, and that a backend may know.
+    public let isUnsupported: Bool
 
-    public init(option: String, reason: String, position: Int) {
+    public init(option: String, reason: String, position: Int, isUnsupported: Bool = false) {
         self.option = option
         self.reason = reason
         self.position = position
+        self.isUnsupported = isUnsupported
     }
 
     /// The option, the reason and the position in one line.

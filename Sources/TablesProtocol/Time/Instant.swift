@@ -8,11 +8,11 @@ public struct Instant: Sendable, Hashable, Comparable {
     /// The last tick of year 9999.
     public static let latest = Instant(ticks: 3_155_378_975_999_999_999)
 
-    static let ticksPerMillisecond: Int64 = 10_000
-    static let ticksPerSecond: Int64 = 10_000_000
-    static let ticksPerDay: Int64 = 864_000_000_000
+    package static let ticksPerMillisecond: Int64 = 10_000
+    package static let ticksPerSecond: Int64 = 10_000_000
+    package static let ticksPerDay: Int64 = 864_000_000_000
     /// 1970-01-01T00:00:00Z in ticks.
-    static let unixEpoch: Int64 = 621_355_968_000_000_000
+    package static let unixEpoch: Int64 = 621_355_968_000_000_000
 
     /// Makes an instant of ticks, clamped to the range of years.
     public init(ticks: Int64) {
@@ -48,7 +48,7 @@ extension Instant {
     }
 
     /// `2014-03-01T08:00:00.1200000Z`: a text of one length, so that texts are in the order of their instants.
-    var sortedText: String {
+    package var sortedText: String {
         let below = String(ticks % Self.ticksPerMillisecond)
         return text.dropLast() + String(repeating: "0", count: 4 - below.count) + below + "Z"
     }

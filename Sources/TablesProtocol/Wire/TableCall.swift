@@ -86,7 +86,7 @@ extension TableCall {
         _ parameters: [QueryParameter], _ generation: Generation
     ) throws(TablesError) -> TableQuery {
         do throws(ODataError) {
-            return try TableQuery.parse(parameters, generation: generation)
+            return try TableQuery.parse(parameters, generation: generation, keepsBeyond: true)
         } catch { throw .badQuery(error) }
     }
 

@@ -51,6 +51,14 @@ public enum TablesError: Error, Sendable, Hashable {
 }
 
 extension TablesError {
+    /// The error for a query that only the backend can answer, and that it could not be asked.
+    public static func onlyBackendAnswers(_ reason: ODataError) -> TablesError {
+        .untranslatable(
+            "Only the backend can answer this query, and it cannot be asked: it is out of reach, it is of "
+                + "another generation than the client, or changes of the table wait to be sent. "
+                + reason.description)
+    }
+
     public func status(in generation: Generation) -> HTTPResponse.Status {
         switch self {
         case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,

@@ -75,7 +75,7 @@ import Testing
         var seen: Set<String> = []
         var last = Instant(milliseconds: 0)
         func poll() throws {
-            var query = RowQuery(table: name, now: TableUnderTest.moment(0))
+            var query = RowQuery(table: name)
             query.filter = RowFilter(
                 condition: try Expression(
                     parsing: "updatedAt gt datetimeoffset'\(last.text)'", generation: .mobileApps))

@@ -34,7 +34,7 @@ import Testing
                 try fill(name, [sqlite, postgreSQL], &random)
                 if place.isMultiple(of: 2) { try index(name, postgreSQL) }
             }
-            let query = random.query(name, now: TableUnderTest.moment(0))
+            let query = random.query(name)
             let expected = try sqlite.list(query)
             let found = try postgreSQL.list(query)
             judged += PostgreSQLCompiler.judges(query) ? 1 : 0
@@ -86,7 +86,7 @@ import Testing
 extension PostgreSQLCompiler {
     /// Whether PostgreSQL alone answers a query.
     fileprivate static func judges(_ query: RowQuery) -> Bool {
-        let compiler = PostgreSQLCompiler(nulls: query.nulls, now: query.now)
+        let compiler = PostgreSQLCompiler(nulls: query.nulls)
         return query.filter?.condition.map { compiler.filter($0) != nil } ?? true
             && compiler.ordering(query.orderBy) != nil
     }

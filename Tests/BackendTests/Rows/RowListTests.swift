@@ -127,7 +127,7 @@ import Testing
     func `a table that is not there has no rows`(kind: StorageUnderTest) throws {
         let table = try TableUnderTest(kind)
         let other = try #require(TableName("other"))
-        var query = RowQuery(table: other, now: TableUnderTest.moment(0))
+        var query = RowQuery(table: other)
         #expect(try table.storage.list(query) == RowList())
         query.counts = true
         #expect(try table.storage.list(query) == RowList(rows: [], count: 0))

@@ -60,7 +60,7 @@ struct TableUnderTest: Sendable {
 
     /// The query of a list.
     func query(_ filter: String? = nil, by order: String? = nil) throws -> RowQuery {
-        var query = RowQuery(table: name, now: Self.moment(0))
+        var query = RowQuery(table: name)
         query.filter = try filter.map {
             RowFilter(condition: try Expression(parsing: $0, generation: .mobileApps))
         }

@@ -29,8 +29,7 @@ import Testing
         ("$filter=complete eq false&$orderby=updatedAt desc", ["=Complete", "-@updatedAt"]),
         ("$orderby=price,1,complete desc", ["+price", "-Complete"]),
         ("$filter=user eq 'u' and user eq 'v'", ["=user"]),
-        ("$filter=user eq 'u' and tags/any(t: t eq 'x')", ["=user"]),
-        ("$filter=user eq 'u' and due lt now() and cast(n,Edm.Int32) gt 1", ["=user"]),
+        ("$filter=user eq 'u' and length(s) gt 1", ["=user"]),
     ])
     func `the keys are the columns compared with one value, then the order`(
         query: String, terms: [String]
@@ -51,8 +50,7 @@ import Testing
         "$filter=a eq 1 and b eq 1 and c eq 1 and d eq 1 and e eq 1",
         "$filter=due eq 2024-01-01T00:00:00Z", "$filter=user eq 'u\u{0}'",
         "$filter=user eq 'u'&__after=2024-01-01T00:00:00Z",
-        "$filter=user eq 'u' and tags/any(t: t eq id)", "$orderby=date(due)",
-        "$filter=user eq 'u'&$orderby=cast(n,Edm.Int32)",
+        "$filter=user eq 'u'&$orderby=year(due)",
     ])
     func `there is no index if a standing index is better, or none can help`(query: String) throws {
         #expect(try shape(query) == nil)

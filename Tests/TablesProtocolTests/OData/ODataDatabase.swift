@@ -7,8 +7,6 @@ import struct Foundation.Data
 struct ODataDatabase {
     private let queue: DatabaseQueue
     private let schema: ItemSQLSchema
-    /// The value of `now()`.
-    static let now = Instant(milliseconds: 1_700_000_000_123)
 
     /// - Parameter rows: the JSON of the user's columns by id; the stamps are 1000, 2000, …
     init(_ rows: KeyValuePairs<String, String>, hasIntegerIDs: Bool = false) throws {
@@ -48,7 +46,7 @@ struct ODataDatabase {
     func ids(
         _ tree: Expression, orderBy terms: [Ordering] = [], nulls: NullComparison
     ) throws -> [String] {
-        let compiler = SQLCompiler(schema, nulls: nulls, now: Self.now)
+        let compiler = SQLCompiler(schema, nulls: nulls)
         let (condition, order) = (compiler.filter(tree), compiler.ordering(terms))
         return try queue.read { db in
             try String.fetchAll(
@@ -64,7 +62,7 @@ struct ODataDatabase {
     }
 
     func truth(_ tree: Expression, id: String) throws -> Bool? {
-        let condition = SQLCompiler(schema, now: Self.now).filter(tree)
+        let condition = SQLCompiler(schema).filter(tree)
         return try queue.read { db in
             try Bool.fetchOne(
                 db, sql: "SELECT \(condition.text) FROM items t WHERE id = ?",
@@ -74,7 +72,7 @@ struct ODataDatabase {
 
     /// SQLite's query plan for a filter.
     func plan(_ filter: String, generation: Generation = .mobileApps) throws -> String {
-        let compiler = SQLCompiler(schema, nulls: NullComparison(generation), now: Self.now)
+        let compiler = SQLCompiler(schema, nulls: NullComparison(generation))
         let condition = compiler.filter(try Expression(parsing: filter, generation: generation))
         return try queue.read { db in
             try Row.fetchAll(

@@ -25,7 +25,6 @@ import Testing
             "__updatedAt gt datetimeoffset'2024-08-23T20:22:54.291Z'"
         ),
         ("d eq cast(2023-12-15,Edm.Date)", .mobileApps, "d eq datetime'2023-12-15T00:00:00.000Z'"),
-        ("d eq 09:52:35.321", .mobileApps, "d eq time'PT9H52M35.321S'"),
         (
             "g eq 0f8fad5b-d9cb-469f-a165-70867728950e", .mobileApps,
             "g eq guid'0f8fad5b-d9cb-469f-a165-70867728950e'"
@@ -55,7 +54,7 @@ import Testing
             "g eq cast(0F8FAD5B-D9CB-469F-A165-70867728950E,Edm.Guid)"
         ),
         ("b eq X'ffef'", "b eq binary'_-8='"),
-        ("t eq time'PT9H5M'", "t eq cast(09:05:00,Edm.TimeOfDay)"),
+        ("t eq cast('09:05',Edm.TimeOfDay)", "t eq cast(09:05,Edm.TimeOfDay)"),
         ("((a and b) and c) or not(d)", "(a and b and c) or not (d)"),
         ("(0 sub x) gt -5", "(0 sub x) gt -5"),
         ("-(x) lt -(-5)", "-(x) lt -(-5)"),
@@ -85,24 +84,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("date(a) eq 2024-01-02", "date(a) eq cast(2024-01-02,Edm.Date)"),
-        ("time(a) lt 09:00", "time(a) lt cast(09:00,Edm.TimeOfDay)"),
-        ("a lt NOW()", "a lt now()"), ("a gt mindatetime()", "a gt mindatetime()"),
-        ("a lt maxDateTime()", "a lt maxdatetime()"),
-        ("fractionalseconds(a) gt 0.5", "fractionalseconds(a) gt 0.5"),
-        ("totaloffsetminutes(a) eq 60", "totaloffsetminutes(a) eq 60"),
-        ("totalseconds(a) eq 60", "totalseconds(a) eq 60"),
-        ("a has Sales.Color'Red'", "a has 'Red'"), ("a has 4", "a has 4"),
-        ("cast(a,'Edm.Int32') eq 1", "cast(a,Edm.Int32) eq 1"),
-        ("isof(a,Edm.String)", "isof(a,Edm.String)"),
-        ("tags/any(t:t eq 'x')", "tags/any(t: t eq 'x')"),
-        ("a/tags/any()", "a/tags/any()"), ("tags/$count gt 2", "tags/$count gt 2"),
-        ("items/all(i: i/tags/any(t: t eq $it/a))", "items/all(i: i/tags/any(t: t eq a))"),
-        ("a gt now() sub duration'P1D'", "a gt (now() sub duration'P1D')"),
-        (
-            "geo.distance(a,geography'SRID=4326;POINT(-97 38)') lt 1",
-            "geo.distance(a,geography'SRID=4326;POINT(-97 38)') lt 1"
-        ),
+        ("a lt cast(09:52:35.321,Edm.TimeOfDay)", "a lt cast(09:52:35.321,Edm.TimeOfDay)"),
+        ("tags/$count gt 2", "tags/$count gt 2"),
     ])
     func `OData v4 features are sent only to generation 3`(filter: String, text: String) throws {
         let tree = try Expression(parsing: filter, generation: .datasync)

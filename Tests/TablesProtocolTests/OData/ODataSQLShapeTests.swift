@@ -12,11 +12,9 @@ import Testing
         #expect(
             try database.plan("complete in ('x','y')").contains("USING INDEX complete (<expr>=?)"))
         #expect(
-            try database.plan("updatedAt gt now() and deleted eq false").contains(
-                "stamps (stamp>?)"))
-        #expect(
-            try database.plan("now() lt updatedAt", generation: .datasync).contains(
-                "stamps (stamp>?)"))
+            try database.plan(
+                "cast(2020-01-01T00:00:00Z,Edm.DateTimeOffset) lt updatedAt", generation: .datasync
+            ).contains("stamps (stamp>?)"))
         for filter in ["complete eq false", "complete eq 'x'", "complete eq null"] {
             #expect(
                 try database.plan(filter, generation: .datasync).contains(
@@ -57,10 +55,7 @@ import Testing
             ("s", { "concat('a',\($0))" }),
             ("b", { "(n eq 1 or s eq 'x' and (\($0)))" }), ("n", { "round(1 mod \($0))" }),
             ("s", { "concat(s,concat(s,\($0)))" }), ("b", { "(n eq 1) eq (\($0) eq n)" }),
-            ("b", { "cast(\($0),Edm.Boolean)" }), ("s", { "cast(\($0),Edm.String)" }),
-            ("b", { "isof(\($0),Edm.Boolean)" }), ("n", { "(\($0) divby 2)" }),
-            ("b", { "(\($0) has 1)" }), ("d", { "date(\($0))" }),
-            ("d", { "(\($0) add duration'P1D')" }), ("n", { "fractionalseconds(\($0))" }),
+            ("n", { "(\($0) divby 2)" }), ("n", { "year(\($0))" }),
         ] as [(String, (String) -> String)] {
             // The maximum depth of the parser, as an operand and as a condition.
             for whole in ["(LEAF) eq null", "not ((LEAF) ne n)"] {
@@ -73,24 +68,6 @@ import Testing
                         _ = try database.ids(text, generation: generation)
                     }
                 }
-            }
-        }
-    }
-
-    @Test func `the deepest lambdas run`() throws {
-        let database = try ODataDatabase(["a": #"{"m":[[[[[1]]]]],"n":1}"#])
-        func lambda(_ count: Int, _ quantifier: String) -> String {
-            (0..<count).reversed().reduce("n eq 1") { body, level in
-                "\(level == 0 ? "m" : "v\(level - 1)")/\(quantifier)(v\(level): not (\(body)))"
-            }
-        }
-        for quantifier in ["any", "all"] {
-            let deepest = (1...20).map { lambda($0, quantifier) }.last { text in
-                (try? Expression(parsing: text, generation: .datasync)) != nil
-            }
-            let text = try #require(deepest)
-            #expect(throws: Never.self, "\(text)") {
-                try database.ids(text, generation: .datasync)
             }
         }
     }

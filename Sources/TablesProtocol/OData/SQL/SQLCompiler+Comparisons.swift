@@ -21,7 +21,7 @@ extension SQLCompiler {
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual:
             let fragment = compared(operation, left, right)
             return isExact ? fragment.infix("IS", SQLFragment("1")) : fragment
-        case .add, .sub, .mul, .div, .divBy, .mod, .has:
+        case .add, .sub, .mul, .div, .divBy, .mod:
             return compared(operation, left, right)
         }
     }
@@ -38,8 +38,7 @@ extension SQLCompiler {
         case .guid: ignoringCase(text(left).infix("IS", text(right)))
         case .instant: instant(left).infix("IS", instant(right))
         case .time: time(left).infix("IS", time(right))
-        case .duration: duration(left).infix("IS", duration(right))
-        case .place, .null, nil: SQLFragment("0")
+        case .null, nil: SQLFragment("0")
         }
     }
 
@@ -48,7 +47,6 @@ extension SQLCompiler {
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
         if operation.isArithmetic { return .null }
-        if operation == .has { return flags(left, right) }
         if right.isNullLiteral { return nullTest(operation, left) }
         if left.isNullLiteral { return nullTest(operation, right) }
         if case .literal(let literal) = right {
@@ -66,43 +64,26 @@ extension SQLCompiler {
         case .guid: return guidComparison(operation, left, right)
         case .instant: return instantComparison(operation, left, right)
         case .time: return time(left).infix(operation.sql, time(right))
-        case .duration: return duration(left).infix(operation.sql, duration(right))
-        case .place, .null, nil: return .null
+        case .null, nil: return .null
         }
     }
 
     /// Whether the value is the same for all rows and not null.
-    func isConstant(_ expression: Expression) -> Bool {
+    package func isConstant(_ expression: Expression) -> Bool {
         switch expression {
         case .literal(let literal): literal != .null
-        case .call(.now, _), .call(.minDateTime, _), .call(.maxDateTime, _): true
-        case .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified,
-            .variable:
+        case .column, .unary, .binary, .logical, .call, .inList:
             false
         }
     }
 
-    /// Whether flags are set: all bits of a number, or all names of a text.
-    private func flags(_ left: Expression, _ right: Expression) -> SQLFragment {
-        let values = [left, right].map { side in
-            switch kind(of: side) {
-            case .json: json(side, ofTypes: "'integer','text'")
-            case .number: number(side)
-            case .text: text(side)
-            case .null, .boolean, .guid, .instant, .time, .duration, .place: SQLFragment.null
-            }
-        }
-        return .call("odata_has", values)
-    }
-
     /// The type in which two values are compared; nil if they are not comparable.
-    func domain(_ left: Kind, _ right: Kind) -> Kind? {
+    package func domain(_ left: Kind, _ right: Kind) -> Kind? {
         if left == right || right == .json { return left }
         if left == .json { return right }
         let pair: Set = [left, right]
         if pair == [.instant, .text] { return .instant }
         if pair == [.time, .text] { return .time }
-        if pair == [.duration, .text] { return .duration }
         return pair == [.guid, .text] ? .guid : nil
     }
 
@@ -115,7 +96,7 @@ extension SQLCompiler {
         case .equal: return SQLFragment("(\(value.text) IS NULL)", value.arguments)
         case .notEqual: return SQLFragment("(\(value.text) IS NOT NULL)", value.arguments)
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
-            .mod, .has:
+            .mod:
             return .null
         }
     }
@@ -156,7 +137,7 @@ extension SQLCompiler {
         case .equal, .notEqual:
             return json(left).infix(operation.sql, value)
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
-            .mod, .has:
+            .mod:
             return boolean(left).infix(operation.sql, value)
         }
     }
@@ -193,7 +174,7 @@ extension SQLCompiler {
             let isNear = key.infix(">=", SQLFragment("'-'")).infix(
                 "AND", key.infix("<", SQLFragment("':'")))
             return compared.infix("AND", isNumber).infix("OR", isNear.infix("AND", written))
-        case .add, .sub, .mul, .div, .divBy, .mod, .has: return .null
+        case .add, .sub, .mul, .div, .divBy, .mod: return .null
         }
     }
 
@@ -204,7 +185,7 @@ extension SQLCompiler {
     ) -> SQLFragment {
         switch operation {
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: orderKey(column)
-        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: json(column)
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod: json(column)
         }
     }
 
@@ -247,7 +228,124 @@ extension SQLCompiler {
         case .lessThan, .lessOrEqual: return stamp.infix("<=", floor)
         case .equal: return stamp.infix("IS NULL AND", .null)
         case .notEqual: return stamp.infix("IS NOT NULL OR", .null)
-        case .add, .sub, .mul, .div, .divBy, .mod, .has: return .null
+        case .add, .sub, .mul, .div, .divBy, .mod: return .null
         }
+    }
+
+    /// Compares texts byte by byte.
+    func textComparison(
+        _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
+    ) -> SQLFragment {
+        guard kind(of: left) == .json, case .literal = right else {
+            return text(left).infix(operation.sql, text(right))
+        }
+        let wanted = text(right)
+        if case .blob? = wanted.arguments.first {
+            return wholeText(left).infix(operation.sql, wanted)
+        }
+        // `json_extract` stops at U+0000, so a row that contains one is compared again with the whole text.
+        // A date and the text that it is ordered by begin with a digit or "/". A text above both is compared
+        // alike with either.
+        let isAboveDates = wanted.arguments.first?.string?.utf8.first ?? 0 > UInt8(ascii: "9")
+        let compared =
+            (isAboveDates ? rangeKey(operation, left) : json(left)).infix(operation.sql, wanted)
+        switch operation {
+        case .equal:
+            let whole = wholeText(left).infix("=", wanted)
+            return compared.infix("AND", SQLFragment(hasNoZero).infix("OR", whole))
+        case .notEqual:
+            let whole = wholeText(left).infix("<>", wanted)
+            return compared.infix("OR", SQLFragment("NOT \(hasNoZero)").infix("AND", whole))
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
+            .mod:
+            return compared.infix("AND", jsonType(left).infix("=", SQLFragment("'text'")))
+        }
+    }
+
+    /// `x in (…)`: SQL's `IN` if all constants are texts or all are integers.
+    func membership(_ value: Expression, _ literals: [Expression.Literal]) -> SQLFragment {
+        let found = found(value, literals)
+        return nulls == .decided && isExact ? found.infix("IS", SQLFragment("1")) : found
+    }
+
+    private func found(_ value: Expression, _ literals: [Expression.Literal]) -> SQLFragment {
+        let texts = literals.compactMap(Self.plainText)
+        let numbers = literals.compactMap(Self.wholeNumber)
+        switch kind(of: value) {
+        case .json where texts.count == literals.count && !texts.isEmpty:
+            let list = Self.list(texts)
+            let whole = wholeText(value).infix("IN", list)
+            return json(value).infix("IN", list)
+                .infix("AND", SQLFragment(hasNoZero).infix("OR", whole))
+        case .text where texts.count == literals.count && !texts.isEmpty:
+            return text(value).infix("IN", Self.list(texts))
+        case .json where numbers.count == literals.count && !numbers.isEmpty:
+            let types = SQLFragment("('integer','real','text')")
+            let written = literals.compactMap(Self.writtenText)
+            return json(value).infix("IN", Self.list(numbers + written))
+                .infix("AND", jsonType(value).infix("IN", types))
+        case .null, .json, .boolean, .number, .text, .guid, .instant, .time:
+            let tests = literals.map { comparison(.equal, value, .literal($0)) }
+            return tests.isEmpty ? SQLFragment("0") : .chain(tests, "OR")
+        }
+    }
+
+    private static func plainText(_ literal: Expression.Literal) -> SQLValue? {
+        guard case .string(let text) = literal, !text.utf8.contains(0) else { return nil }
+        return .text(text)
+    }
+
+    private static func writtenText(_ literal: Expression.Literal) -> SQLValue? {
+        guard case .number(let number) = literal else { return nil }
+        return number.writtenText.map { .text($0) }
+    }
+
+    private static func wholeNumber(_ literal: Expression.Literal) -> SQLValue? {
+        guard case .number(let number) = literal else { return nil }
+        return number.integer.map { .integer($0) }
+    }
+
+    private static func list(_ values: [SQLValue]) -> SQLFragment {
+        SQLFragment("(\(values.map { _ in "?" }.joined(separator: ",")))", values)
+    }
+
+    /// `contains`, `startswith` and `endswith`. They compare bytes, so that
+    /// `%`, `_` and U+0000 have no special meaning.
+    func test(_ function: Expression.Function, _ arguments: [Expression]) -> SQLFragment {
+        guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
+            return .null
+        }
+        let isShort = Self.isShort(arguments[1])
+        let found = SQLFragment.call("instr", blob(arguments[0]), blob(arguments[1]))
+        switch function {
+        case .contains where !isShort:
+            return .call("odata_contains", arguments.map(text))
+        case .startsWith where !isShort:
+            return .call("odata_startswith", arguments.map(text))
+        case .contains:
+            return found.infix(">", SQLFragment("0"))
+        case .startsWith:
+            return found.infix("=", SQLFragment("1"))
+        case .endsWith:
+            // `substr` would do, but it makes null of an empty blob.
+            return .call("odata_endswith", arguments.map(text))
+        case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
+            .month, .day, .hour, .minute, .second, .round, .floor, .ceiling, .count:
+            return .null
+        }
+    }
+
+    /// Whether SQLite's own `instr` may search for the text.
+    private static func isShort(_ part: Expression) -> Bool {
+        guard case .literal(.string(let text)) = part else { return false }
+        return text.utf8.count <= Limits.nativeSearchBytes
+    }
+
+    private func blob(_ expression: Expression) -> SQLFragment {
+        if case .literal(.string(let text)) = expression {
+            return .bound(.blob(Array(text.utf8)))
+        }
+        let text = text(expression)
+        return SQLFragment("CAST(\(text.text) AS BLOB)", text.arguments)
     }
 }

@@ -2,14 +2,12 @@ extension SQLCompiler {
     /// 1 or 0; null for a value that is not a boolean.
     func boolean(_ expression: Expression) -> SQLFragment {
         switch expression {
-        case .column(.user), .variable:
+        case .column(.user):
             SQLFragment(
                 "CASE \(jsonType(expression).text) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END")
         case .column(.system(.deleted)): sql("deleted")
         case .column: .null
-        case .cast(let value, .boolean): castBoolean(value)
-        case .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified:
-            exact.condition(expression)
+        case .literal, .unary, .binary, .logical, .call, .inList: exact.condition(expression)
         }
     }
 
@@ -19,7 +17,7 @@ extension SQLCompiler {
         switch expression {
         case .literal(.number(let number)):
             return constant(number)
-        case .column(.user), .variable:
+        case .column(.user):
             return json(expression, ofTypes: "'integer','real'")
         case .column(.id) where schema.hasIntegerIDs:
             return SQLFragment("CAST(\(sql("id").text) AS INTEGER)")
@@ -36,9 +34,7 @@ extension SQLCompiler {
             return number(left).infix(operation.sql, number(right))
         case .call(let function, let arguments):
             return number(function, arguments)
-        case .cast(let value, let type):
-            return castNumber(value, type)
-        case .literal, .column, .unary, .binary, .logical, .inList, .isOf, .quantified:
+        case .literal, .column, .unary, .binary, .logical, .inList:
             return .null
         }
     }
@@ -57,21 +53,14 @@ extension SQLCompiler {
         switch function {
         case .length, .indexOf:
             return .call(name, arguments.map(text))
-        case .year, .month, .day, .hour, .minute, .second, .fractionalSeconds:
+        case .year, .month, .day, .hour, .minute, .second:
             return .call(name, arguments.map(moment))
-        case .totalOffsetMinutes:
-            return offset(arguments[0])
-        case .totalSeconds:
-            let ticks = duration(arguments[0])
-            return SQLFragment("(\(ticks.text) / \(Instant.ticksPerSecond).0)", ticks.arguments)
         case .round, .floor, .ceiling:
             return .call(name, arguments.map(number))
-        case .geoDistance:
-            return .call("odata_distance", arguments.map(place) + [space(of: arguments)])
         case .count:
             return count(arguments[0])
-        case .startsWith, .endsWith, .contains, .toLower, .toUpper, .trim,
-            .substring, .concat, .replace, .date, .time, .now, .minDateTime, .maxDateTime:
+        case .startsWith, .endsWith, .contains, .toLower, .toUpper, .trim, .substring, .concat,
+            .replace:
             return .null
         }
     }
@@ -87,7 +76,7 @@ extension SQLCompiler {
             return sql("id")
         case .column(.system(.version)):
             return sql("version")
-        case .column(.user), .variable:
+        case .column(.user):
             let type = jsonType(expression).text
             let short = json(expression).text
             return SQLFragment(
@@ -97,9 +86,7 @@ extension SQLCompiler {
                 """)
         case .call(let function, let arguments):
             return text(function, arguments)
-        case .cast(let value, let type):
-            return castText(value, type)
-        case .literal, .column, .unary, .binary, .logical, .inList, .isOf, .quantified:
+        case .literal, .column, .unary, .binary, .logical, .inList:
             return .null
         }
     }
@@ -111,148 +98,12 @@ extension SQLCompiler {
             return .call(name, arguments.map(text))
         case .substring:
             return .call(name, arguments.prefix(1).map(text) + arguments.dropFirst().map(number))
-        case .startsWith, .endsWith, .contains, .length, .indexOf, .year, .month,
-            .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes, .totalSeconds,
-            .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling, .geoDistance,
-            .count:
+        case .startsWith, .endsWith, .contains, .length, .indexOf, .year, .month, .day, .hour,
+            .minute, .second, .round, .floor, .ceiling, .count:
             return .null
         }
     }
 
-    /// A point or a line as GeoJSON or well-known text; null for other values.
-    func place(_ expression: Expression) -> SQLFragment {
-        if case .literal(.geo(let place)) = expression {
-            return .bound(.text(place.shape.geoJSON))
-        }
-        switch kind(of: expression) {
-        case .json: return json(expression, ofTypes: "'object','text'")
-        case .text: return text(expression)
-        case .null, .boolean, .number, .guid, .instant, .time, .duration, .place: return .null
-        }
-    }
-
-    /// 1 if a constant is on a plane; else 0, which means on the globe.
-    private func space(of places: [Expression]) -> SQLFragment {
-        let isPlane = places.contains { place in
-            if case .literal(.geo(let literal)) = place { return literal.space == .geometry }
-            return false
-        }
-        return .bound(.integer(isPlane ? 1 : 0))
-    }
-}
-
-// `cast` and `isof`. A value that cannot be cast is null, like a value of another type.
-extension SQLCompiler {
-    /// A boolean, or a text that is `true` or `false`.
-    func castBoolean(_ value: Expression) -> SQLFragment {
-        switch kind(of: value) {
-        case .boolean:
-            return boolean(value)
-        case .text:
-            return .call("odata_boolean", text(value))
-        case .json:
-            let parsed = SQLFragment.call("odata_boolean", text(value))
-            return SQLFragment("ifnull(\(boolean(value).text), \(parsed.text))", parsed.arguments)
-        case .null, .number, .guid, .instant, .time, .duration, .place:
-            return .null
-        }
-    }
-
-    /// A number, or a text that is a number, without its fraction if the type is an integer.
-    func castNumber(_ value: Expression, _ type: EdmType) -> SQLFragment {
-        let number: SQLFragment
-        switch kind(of: value) {
-        case .number: number = self.number(value)
-        case .text: number = text(value)
-        case .json: number = json(value, ofTypes: "'integer','real','text'")
-        case .null, .boolean, .guid, .instant, .time, .duration, .place: return .null
-        }
-        guard let range = type.range else { return .call("odata_real", number) }
-        return .call(
-            "odata_integer", number, .bound(.integer(range.lowerBound)),
-            .bound(.integer(range.upperBound)))
-    }
-
-    /// A value as text in JSON's form. As a GUID: only a text that is a GUID.
-    func castText(_ value: Expression, _ type: EdmType) -> SQLFragment {
-        if type == .guid { return .call("odata_guid", text(value)) }
-        switch kind(of: value) {
-        case .json:
-            return jsonPlace(value).map { SQLFragment("odata_string(\($0.text))") } ?? .null
-        case .text, .guid:
-            return text(value)
-        case .boolean:
-            let boolean = boolean(value)
-            return SQLFragment(
-                "CASE \(boolean.text) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END", boolean.arguments
-            )
-        case .number:
-            let number = number(value)
-            return SQLFragment("CAST(\(number.text) AS TEXT)", number.arguments)
-        case .instant:
-            return .call("odata_instanttext", instant(value))
-        case .time:
-            return .call("odata_timetext", time(value))
-        case .duration:
-            return .call("odata_durationtext", duration(value))
-        case .null, .place:
-            return .null
-        }
-    }
-
-    /// Whether a value has a type: 1 or 0. In JSON, dates, times, GUIDs and bytes are texts of their form.
-    func typeTest(_ value: Expression, _ type: EdmType) -> SQLFragment {
-        guard kind(of: value) == .json else {
-            let isOfKind = kind(of: value) == kind(of: type)
-            return test("\(isOfKind ? "1" : "0")", self.value(value))
-        }
-        switch type {
-        case .string:
-            return test("\(jsonType(value).text) = 'text'", nil)
-        case .boolean:
-            return test("\(jsonType(value).text) IN ('true','false')", nil)
-        case .decimal, .double, .single:
-            return test("\(jsonType(value).text) IN ('integer','real')", nil)
-        case .byte, .int16, .int32, .int64:
-            return test("\(jsonType(value).text) = 'integer'", castNumber(value, type))
-        case .guid:
-            return test("1", castText(value, .guid))
-        case .binary:
-            return test("1", .call("odata_binary", text(value)))
-        case .date:
-            return test("length(\(json(value).text)) = 10", instant(value))
-        case .dateTime, .dateTimeOffset:
-            return test("length(\(json(value).text)) > 10", instant(value))
-        case .time, .timeOfDay:
-            return test("1", time(value))
-        case .duration:
-            return test("1", duration(value))
-        }
-    }
-
-    private func test(_ condition: String, _ value: SQLFragment?) -> SQLFragment {
-        guard let value else { return SQLFragment("((\(condition)) IS 1)") }
-        return SQLFragment(
-            "((\(condition) AND \(value.text) IS NOT NULL) IS 1)", value.arguments)
-    }
-}
-
-extension EdmType {
-    /// The integers of the type; nil for types with a fraction and for types that are not numbers.
-    var range: ClosedRange<Int64>? {
-        switch self {
-        case .byte: 0...255
-        case .int16: Int64(Int16.min)...Int64(Int16.max)
-        case .int32: Int64(Int32.min)...Int64(Int32.max)
-        case .int64: Int64.min...Int64.max
-        case .binary, .boolean, .date, .dateTime, .dateTimeOffset, .decimal, .double, .duration,
-            .guid, .single, .string, .time, .timeOfDay:
-            nil
-        }
-    }
-}
-
-extension SQLCompiler {
     /// An instant in ticks of 100 ns since year 1; null for other values.
     func instant(_ expression: Expression) -> SQLFragment {
         if let stamp = stamp(expression) {
@@ -263,39 +114,18 @@ extension SQLCompiler {
         case .json: return .call("odata_instant", json(expression))
         case .text: return .call("odata_instant", text(expression))
         case .instant:
-            return constantInstant(expression).map { .bound(.integer($0.ticks)) }
-                ?? computedInstant(expression)
-        case .null, .boolean, .number, .guid, .time, .duration, .place: return .null
+            return constantInstant(expression).map { .bound(.integer($0.ticks)) } ?? .null
+        case .null, .boolean, .number, .guid, .time: return .null
         }
     }
 
     /// The instant of a constant, also of a string that contains one; nil for other expressions.
-    func constantInstant(_ expression: Expression) -> Instant? {
+    package func constantInstant(_ expression: Expression) -> Instant? {
         switch expression {
         case .literal(.instant(let literal)): literal.instant
         case .literal(.date(let literal)): literal.instant
         case .literal(.string(let text)): Instant(parsing: text)
-        case .call(.now, _): now
-        case .call(.minDateTime, _): .earliest
-        case .call(.maxDateTime, _): .latest
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified,
-            .variable:
-            nil
-        }
-    }
-
-    private func computedInstant(_ expression: Expression) -> SQLFragment {
-        switch expression {
-        case .call(.date, let arguments): .call("odata_date", moment(arguments[0]))
-        case .cast(let value, .date): .call("odata_date", instant(value))
-        case .cast(let value, _): instant(value)
-        case .binary(let operation, let left, let right) where kind(of: left) == .duration:
-            duration(left).infix(operation.sql, instant(right))
-        case .binary(let operation, let left, let right):
-            instant(left).infix(operation.sql, duration(right))
-        case .literal, .column, .unary, .logical, .call, .inList, .isOf, .quantified, .variable:
-            .null
+        case .literal, .column, .unary, .binary, .logical, .call, .inList: nil
         }
     }
 
@@ -303,88 +133,98 @@ extension SQLCompiler {
     func time(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .literal(.time(let literal)): .bound(.integer(literal.ticks))
-        case .column(.user), .variable: .call("odata_time", json(expression))
-        case .call(.time, let arguments): .call("odata_timeofday", moment(arguments[0]))
-        case .cast(let value, let type) where kind(of: type) == .time:
-            .call("odata_timeofday", moment(value))
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified:
+        case .column(.user): .call("odata_time", json(expression))
+        case .literal, .column, .unary, .binary, .logical, .call, .inList:
             .call("odata_time", text(expression))
         }
     }
 
-    /// A duration in ticks; null for other values.
-    func duration(_ expression: Expression) -> SQLFragment {
-        switch kind(of: expression) {
-        case .json: return .call("odata_duration", json(expression))
-        case .text: return .call("odata_duration", text(expression))
-        case .duration: return computedDuration(expression)
-        case .null, .boolean, .number, .guid, .instant, .time, .place: return .null
-        }
-    }
-
-    private func computedDuration(_ expression: Expression) -> SQLFragment {
-        switch expression {
-        case .literal(.duration(let literal)):
-            return .bound(.integer(literal.ticks))
-        case .unary(_, let operand):
-            let inner = duration(operand)
-            return SQLFragment("(- \(inner.text))", inner.arguments)
-        case .cast(let value, _):
-            return duration(value)
-        case .binary(let operation, let left, let right):
-            let isLeft = kind(of: left) == .duration
-            switch operation {
-            case .add:
-                return duration(left).infix("+", duration(right))
-            case .sub:
-                return isLeft
-                    ? duration(left).infix("-", duration(right))
-                    : instant(left).infix("-", instant(right))
-            case .mul:
-                return isLeft
-                    ? duration(left).infix("*", number(right))
-                    : number(left).infix("*", duration(right))
-            case .div, .divBy:
-                return duration(left).infix("/", number(right))
-            case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .mod,
-                .has:
-                return .null
-            }
-        case .literal, .column, .logical, .call, .inList, .isOf, .quantified, .variable:
-            return .null
-        }
-    }
-
     /// A value with a year or an hour: ticks, or the text of a date or time.
-    func moment(_ expression: Expression) -> SQLFragment {
+    private func moment(_ expression: Expression) -> SQLFragment {
         switch kind(of: expression) {
         case .instant: instant(expression)
         case .time: time(expression)
         case .json, .text: text(expression)
-        case .null, .boolean, .number, .guid, .duration, .place: .null
+        case .null, .boolean, .number, .guid: .null
+        }
+    }
+}
+
+extension SQLCompiler {
+    /// SQL for a value in the JSON of a row.
+    struct JSONPlace {
+        /// The value as SQLite extracts it: booleans as 1 and 0, arrays and objects as their text.
+        let value: String
+        /// Its JSON type; null if there is no such value.
+        let type: String
+        let text: String
+    }
+
+    /// A column of the schema, with its alias.
+    func sql(_ name: String) -> SQLFragment {
+        SQLFragment(schema.alias.map { "\(JSONPath.identifier($0)).\(name)" } ?? name)
+    }
+
+    /// The SQL of a user's column; nil for other expressions, and for names that SQLite cannot express.
+    func jsonPlace(_ expression: Expression) -> JSONPlace? {
+        guard case .column(.user(let path)) = expression else { return nil }
+        let spelled = path.enumerated().map { $0 == 0 ? spelling($1) : $1 }
+        let json = sql("columns").text
+        return JSONPath.constant(spelled).map { path in
+            JSONPlace(
+                value: "json_extract(\(json),\(path))", type: "json_type(\(json),\(path))",
+                text: "\(json) -> \(path)")
         }
     }
 
-    /// The offset from UTC, in minutes, with which a date was written. `createdAt` and `updatedAt` are in
-    /// UTC.
-    func offset(_ expression: Expression) -> SQLFragment {
+    /// The value of a user's column as SQLite extracts it: booleans as 1 and 0.
+    func json(_ expression: Expression) -> SQLFragment {
+        jsonPlace(expression).map { SQLFragment($0.value) } ?? .null
+    }
+
+    /// The JSON type of a user's column; null for a JSON null.
+    func jsonType(_ expression: Expression) -> SQLFragment {
+        jsonPlace(expression).map { SQLFragment("nullif(\($0.type),'null')") } ?? .null
+    }
+
+    /// The whole text of a user's column. `json_extract` would stop at U+0000.
+    func wholeText(_ expression: Expression) -> SQLFragment {
+        jsonPlace(expression).map { SQLFragment("odata_text(\($0.text))") } ?? .null
+    }
+
+    /// Whether no text of the row contains U+0000.
+    var hasNoZero: String { "instr(\(sql("columns").text),'\\u0000') = 0" }
+
+    /// The value of a user's column if it has one of these JSON types, else null.
+    func json(_ expression: Expression, ofTypes types: String) -> SQLFragment {
+        guard let place = jsonPlace(expression) else { return .null }
+        return SQLFragment(
+            "CASE WHEN \(jsonType(expression).text) IN (\(types)) THEN \(place.value) END")
+    }
+
+    /// The class of a JSON type within which values are comparable: 1 text, 2 number, 3 boolean.
+    func jsonClass(_ expression: Expression) -> SQLFragment {
+        SQLFragment(
+            """
+            CASE \(jsonType(expression).text) WHEN 'text' THEN 1 WHEN 'integer' THEN 2 \
+            WHEN 'real' THEN 2 WHEN 'true' THEN 3 WHEN 'false' THEN 3 END
+            """)
+    }
+
+    /// `createdAt` or `updatedAt` in milliseconds since 1970; nil for other expressions.
+    package func stamp(_ expression: Expression) -> SQLFragment? {
         switch expression {
-        case .literal(.instant(let literal)):
-            return .call("odata_offset", .bound(.text(literal.text)))
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified,
-            .variable:
-            switch kind(of: expression) {
-            case .json, .text:
-                return .call("odata_offset", text(expression))
-            case .instant:
-                let ticks = instant(expression)
-                return SQLFragment(
-                    "CASE WHEN \(ticks.text) IS NOT NULL THEN 0 END", ticks.arguments)
-            case .null, .boolean, .number, .guid, .time, .duration, .place:
-                return .null
-            }
+        case .column(.system(.createdAt)): sql("created_at")
+        case .column(.system(.updatedAt)): sql("stamp")
+        case .literal, .column, .unary, .binary, .logical, .call, .inList:
+            nil
         }
+    }
+
+    /// The number of elements of an array.
+    func count(_ collection: Expression) -> SQLFragment {
+        guard let array = jsonPlace(collection) else { return SQLFragment("0") }
+        return SQLFragment(
+            "CASE WHEN \(array.type) = 'array' THEN json_array_length(\(array.text)) ELSE 0 END")
     }
 }

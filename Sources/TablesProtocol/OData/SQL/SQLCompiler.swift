@@ -26,16 +26,11 @@ public struct ItemSQLSchema: Sendable, Hashable {
 /// - Texts are compared byte by byte, GUIDs ignoring case, dates as instants, versions as texts.
 /// - Lengths and positions of texts count UTF-16 units, from 0.
 /// - `div` of two integers is an integer. The parts of a date are those in UTC.
-/// - A value that is not an array, or a missing column, is a collection without elements.
 public struct SQLCompiler: Sendable {
-    let schema: ItemSQLSchema
+    package let schema: ItemSQLSchema
     /// Gives the table's spelling of a column name.
-    let spelling: @Sendable (String) -> String
-    let nulls: NullComparison
-    /// The value of `now()`; if nil, `now()` is null.
-    let now: Instant?
-    /// The elements of the enclosing lambdas, by variable.
-    var variables: [String: Element] = [:]
+    package let spelling: @Sendable (String) -> String
+    package let nulls: NullComparison
     /// Whether null must differ from false: under `not`, and where a boolean is a value.
     var isExact = false
 
@@ -43,15 +38,13 @@ public struct SQLCompiler: Sendable {
     ///
     /// - Parameters:
     ///   - nulls: the rule for comparisons with null.
-    ///   - now: the value of `now()`.
     ///   - spelling: gives the table's spelling of a user's column.
     public init(
-        _ schema: ItemSQLSchema, nulls: NullComparison = .unknown, now: Instant? = nil,
+        _ schema: ItemSQLSchema, nulls: NullComparison = .unknown,
         spelling: @escaping @Sendable (String) -> String = { $0 }
     ) {
         self.schema = schema
         self.nulls = nulls
-        self.now = now
         self.spelling = spelling
     }
 
@@ -99,7 +92,7 @@ public struct SQLCompiler: Sendable {
             return SQLFragment(value ? "1" : "0")
         case .literal:
             return .null
-        case .column, .variable:
+        case .column:
             // Not a comparison of the client: without a value, neither it nor its negation holds.
             return compared(.equal, expression, .literal(.boolean(true)))
         case .unary(.not, let operand):
@@ -115,12 +108,6 @@ public struct SQLCompiler: Sendable {
             return test(function, arguments)
         case .inList(let value, let literals):
             return membership(value, literals)
-        case .cast(_, let type):
-            return kind(of: type) == .boolean ? boolean(expression) : .null
-        case .isOf(let value, let type):
-            return typeTest(value, type)
-        case .quantified(let quantifier, let collection, let lambda):
-            return quantified(quantifier, collection, lambda)
         }
     }
 
@@ -141,8 +128,6 @@ public struct SQLCompiler: Sendable {
         case .text, .guid: text(expression)
         case .instant: instant(expression)
         case .time: time(expression)
-        case .duration: duration(expression)
-        case .place: place(expression)
         }
     }
 }
@@ -158,21 +143,19 @@ extension SQLCompiler {
 
 extension SQLCompiler {
     /// The static type of an expression.
-    enum Kind {
+    package enum Kind {
         /// The constant null.
         case null
         /// A user's column or a value in it: any JSON value.
         case json
-        case boolean, number, text, guid, instant, time, duration
-        /// A point or a line, which only `geo.distance` uses.
-        case place
+        case boolean, number, text, guid, instant, time
     }
 
-    func kind(of expression: Expression) -> Kind {
+    package func kind(of expression: Expression) -> Kind {
         switch expression {
         case .literal(let literal):
             return kind(of: literal)
-        case .column(.user), .variable:
+        case .column(.user):
             return .json
         case .column(.id):
             return schema.hasIntegerIDs ? .number : .text
@@ -182,15 +165,12 @@ extension SQLCompiler {
             case .version: return .text
             case .deleted: return .boolean
             }
-        case .unary(.not, _), .logical, .inList, .isOf, .quantified:
+        case .unary(.not, _), .logical, .inList:
             return .boolean
-        case .unary(.negate, let operand):
-            return kind(of: operand) == .duration ? .duration : .number
-        case .binary(let operation, let left, let right):
-            return operation.isArithmetic
-                ? kind(of: operation, kind(of: left), kind(of: right)) : .boolean
-        case .cast(_, let type):
-            return kind(of: type)
+        case .unary(.negate, _):
+            return .number
+        case .binary(let operation, _, _):
+            return operation.isArithmetic ? .number : .boolean
         case .call(let function, _):
             return kind(of: function)
         }
@@ -205,39 +185,6 @@ extension SQLCompiler {
         case .guid: .guid
         case .instant, .date: .instant
         case .time: .time
-        case .duration: .duration
-        case .geo: .place
-        }
-    }
-
-    /// The static type of a `cast`.
-    func kind(of type: EdmType) -> Kind {
-        switch type {
-        case .binary, .string: .text
-        case .boolean: .boolean
-        case .byte, .decimal, .double, .int16, .int32, .int64, .single: .number
-        case .date, .dateTime, .dateTimeOffset: .instant
-        case .duration: .duration
-        case .guid: .guid
-        case .time, .timeOfDay: .time
-        }
-    }
-
-    /// The static type of arithmetic. A column beside an instant or a duration is a date.
-    private func kind(
-        of operation: Expression.BinaryOperator, _ left: Kind, _ right: Kind
-    ) -> Kind {
-        switch (operation, left, right) {
-        case (.add, .instant, .duration), (.add, .duration, .instant), (.add, .json, .duration),
-            (.add, .duration, .json), (.sub, .instant, .duration), (.sub, .json, .duration):
-            .instant
-        case (.sub, .instant, .instant), (.sub, .json, .instant), (.sub, .instant, .json),
-            (.add, .duration, .duration), (.sub, .duration, .duration),
-            (.mul, .duration, .number), (.mul, .duration, .json), (.mul, .number, .duration),
-            (.mul, .json, .duration), (.div, .duration, .number), (.div, .duration, .json),
-            (.divBy, .duration, .number), (.divBy, .duration, .json):
-            .duration
-        default: .number
         }
     }
 
@@ -245,10 +192,8 @@ extension SQLCompiler {
         switch function {
         case .startsWith, .endsWith, .contains: .boolean
         case .toLower, .toUpper, .trim, .substring, .concat, .replace: .text
-        case .date, .now, .minDateTime, .maxDateTime: .instant
-        case .time: .time
-        case .length, .indexOf, .year, .month, .day, .hour, .minute, .second, .fractionalSeconds,
-            .totalOffsetMinutes, .totalSeconds, .round, .floor, .ceiling, .geoDistance, .count:
+        case .length, .indexOf, .year, .month, .day, .hour, .minute, .second, .round, .floor,
+            .ceiling, .count:
             .number
         }
     }
@@ -256,26 +201,26 @@ extension SQLCompiler {
 
 extension Expression.BinaryOperator {
     /// Whether the result is a number rather than a boolean.
-    var isArithmetic: Bool {
+    package var isArithmetic: Bool {
         switch self {
         case .add, .sub, .mul, .div, .divBy, .mod: true
-        case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .has: false
+        case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: false
         }
     }
 
     /// The operator with its sides swapped.
-    var mirrored: Self {
+    package var mirrored: Self {
         switch self {
         case .greaterThan: .lessThan
         case .greaterOrEqual: .lessOrEqual
         case .lessThan: .greaterThan
         case .lessOrEqual: .greaterOrEqual
-        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: self
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod: self
         }
     }
 
-    /// The operator in SQL; ``has`` is a function there.
-    var sql: String {
+    /// The operator in SQL.
+    package var sql: String {
         switch self {
         case .equal: "="
         case .notEqual: "<>"
@@ -288,7 +233,6 @@ extension Expression.BinaryOperator {
         case .mul: "*"
         case .div, .divBy: "/"
         case .mod: "%"
-        case .has: "IS"
         }
     }
 }

@@ -12,32 +12,32 @@ public struct SQLFragment: Sendable, Hashable {
 
 extension SQLFragment {
     /// SQL's null.
-    static let null = SQLFragment("NULL")
+    package static let null = SQLFragment("NULL")
 
     static func bound(_ value: SQLValue) -> SQLFragment { SQLFragment("?", [value]) }
 
     /// `name(a, b)`.
-    static func call(_ name: String, _ arguments: SQLFragment...) -> SQLFragment {
+    package static func call(_ name: String, _ arguments: SQLFragment...) -> SQLFragment {
         call(name, arguments)
     }
 
-    static func call(_ name: String, _ arguments: [SQLFragment]) -> SQLFragment {
+    package static func call(_ name: String, _ arguments: [SQLFragment]) -> SQLFragment {
         let list = joined(arguments, separator: ", ")
         return SQLFragment("\(name)(\(list.text))", list.arguments)
     }
 
-    static func joined(_ fragments: [SQLFragment], separator: String) -> SQLFragment {
+    package static func joined(_ fragments: [SQLFragment], separator: String) -> SQLFragment {
         SQLFragment(
             fragments.map(\.text).joined(separator: separator), fragments.flatMap(\.arguments))
     }
 
     /// `(left word right)`.
-    func infix(_ word: String, _ right: SQLFragment) -> SQLFragment {
+    package func infix(_ word: String, _ right: SQLFragment) -> SQLFragment {
         SQLFragment("(\(text) \(word) \(right.text))", arguments + right.arguments)
     }
 
     /// `(a word b word c)`, split into groups so that a long chain is not a deep expression.
-    static func chain(_ operands: [SQLFragment], _ word: String) -> SQLFragment {
+    package static func chain(_ operands: [SQLFragment], _ word: String) -> SQLFragment {
         guard operands.count > Limits.chainOperands else {
             let list = joined(operands, separator: " \(word) ")
             return SQLFragment("(\(list.text))", list.arguments)
@@ -64,7 +64,7 @@ public enum SQLValue: Sendable, Hashable {
     }
 
     /// The text of a text, or of a blob that stands for one; nil for other values.
-    var string: String? {
+    package var string: String? {
         switch self {
         case .text(let text): text
         case .blob(let bytes): String(decoding: bytes, as: UTF8.self)

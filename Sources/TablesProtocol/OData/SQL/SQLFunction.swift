@@ -35,7 +35,7 @@ public struct SQLFunction: Sendable {
     public func call(_ arguments: [SQLValue]) -> Call { body(arguments) }
 
     /// Every function that ``SQLCompiler`` uses and SQLite does not have.
-    public static let all: [SQLFunction] = texts + numbers + moments + casts + places
+    public static let all: [SQLFunction] = texts + numbers + moments
 }
 
 extension SQLFunction {
@@ -78,43 +78,6 @@ extension SQLValue {
 }
 
 extension SQLFunction {
-    /// Functions on geographical values, flags and regular expressions.
-    static let places: [SQLFunction] = [
-        // Two points, and 1 for a plane.
-        SQLFunction("distance", 3) { arguments in
-            guard let from = shape(arguments[0]), let to = shape(arguments[1]),
-                let distance = from.distance(to: to, space(arguments[2]))
-            else { return .null }
-            return .real(distance)
-        },
-        SQLFunction("has", 2) { arguments in
-            switch (arguments[0], arguments[1]) {
-            case (.integer(let flags), .integer(let wanted)):
-                return .integer(flags & wanted == wanted ? 1 : 0)
-            case (.text(let flags), .text(let wanted)):
-                return .integer(names(wanted).isSubset(of: names(flags)) ? 1 : 0)
-            case (_, _): return .null
-            }
-        },
-    ]
-
-    private static func shape(_ value: SQLValue) -> GeoShape? {
-        guard let text = value.string else { return nil }
-        guard text.utf8.first == UInt8(ascii: "{") else { return GeoShape(wellKnown: text) }
-        return (try? JSONText(validating: text)).flatMap { GeoShape(geoJSON: $0.value) }
-    }
-
-    private static func space(_ value: SQLValue) -> GeoLiteral.Space {
-        value == .integer(1) ? .geometry : .geography
-    }
-
-    /// The names in a text of flags, `A, B`.
-    private static func names(_ flags: String) -> Set<String> {
-        Set(flags.split(separator: ",").map(\.withoutOuterSpace))
-    }
-}
-
-extension SQLFunction {
     /// Functions on dates and times. The parts of a date are those in UTC.
     static let moments: [SQLFunction] =
         [
@@ -134,35 +97,6 @@ extension SQLFunction {
                     return .null
                 }
                 return .integer(time.ticks)
-            },
-            SQLFunction("date", 1) { arguments in
-                let instant: Instant?
-                switch arguments[0] {
-                case .integer(let ticks): instant = Instant(ticks: ticks)
-                case .text(let text): instant = Instant(parsing: text)
-                case .null, .real, .blob: instant = nil
-                }
-                guard let ticks = instant?.ticks else { return .null }
-                return .integer(ticks - ticks % Instant.ticksPerDay)
-            },
-            SQLFunction("timeofday", 1) { arguments in
-                instant(arguments[0]).map { .integer($0.ticks % Instant.ticksPerDay) } ?? .null
-            },
-            SQLFunction("fractionalseconds", 1) { arguments in
-                guard let ticks = instant(arguments[0])?.ticks else { return .null }
-                let second = Instant.ticksPerSecond
-                return .real(Double(ticks % second) / Double(second))
-            },
-            SQLFunction("offset", 1) { arguments in
-                guard case .text(let text) = arguments[0],
-                    let minutes = Instant.offsetMinutes(of: text)
-                else { return .null }
-                return .integer(minutes)
-            },
-            SQLFunction("duration", 1) { arguments in
-                guard case .text(let text) = arguments[0], let duration = DurationLiteral(text)
-                else { return .null }
-                return .integer(duration.ticks)
             },
         ] + [
             part("year", \.year), part("month", \.month), part("day", \.day),
@@ -187,75 +121,148 @@ extension SQLFunction {
         case .null, .real, .blob: nil
         }
     }
+}
 
-    /// Functions that convert between types; null if that is impossible.
-    static let casts: [SQLFunction] = [
-        SQLFunction("boolean", 1) { arguments in
-            switch arguments[0].string?.lowercased() {
-            case "true": .integer(1)
-            case "false": .integer(0)
-            case _: .null
-            }
-        },
-        // A number or the text of one, and the range of the type.
-        SQLFunction("integer", 3) { arguments in
-            guard case .integer(let lowest) = arguments[1],
-                case .integer(let highest) = arguments[2],
-                let whole = wholeNumber(arguments[0]), (lowest...highest).contains(whole)
+extension SQLFunction {
+    /// Functions on texts. Lengths and positions count UTF-16 units, as in .NET and JavaScript.
+    static let texts: [SQLFunction] = [
+        SQLFunction("text", 1) { arguments in
+            // The argument is the JSON of one value. SQLite's own functions stop at U+0000.
+            guard let json = arguments[0].string, let text = try? JSONText(validating: json).string
             else { return .null }
-            return .integer(whole)
+            return SQLValue(text)
         },
-        SQLFunction("real", 1) { arguments in
-            switch arguments[0] {
-            case .integer, .real: return arguments[0]
-            case .text(let text):
-                guard let number = JSONNumber(text) else { return .null }
-                return Int64(number.text).map { .integer($0) }
-                    ?? Double(number.text).map { .real($0) } ?? .null
-            case .null, .blob: return .null
-            }
+        SQLFunction("length", 1) { arguments in
+            guard let text = arguments[0].string else { return .null }
+            return .integer(Int64(text.utf16.count))
         },
-        // The argument is the JSON of one value.
-        SQLFunction("string", 1) { arguments in
-            guard let text = arguments[0].string, let json = try? JSONText(validating: text) else {
+        SQLFunction("tolower", 1) { arguments in
+            arguments[0].string.map { SQLValue($0.lowercased()) } ?? .null
+        },
+        SQLFunction("toupper", 1) { arguments in
+            arguments[0].string.map { SQLValue($0.uppercased()) } ?? .null
+        },
+        SQLFunction("trim", 1) { arguments in
+            arguments[0].string.map { SQLValue($0.withoutOuterSpace) } ?? .null
+        },
+        SQLFunction("endswith", 2) { arguments in
+            guard let text = arguments[0].string, let end = arguments[1].string else {
                 return .null
             }
-            switch json.value {
-            case .string(let text): return SQLValue(text)
-            case .number, .bool: return .text(json.text)
-            case .null, .array, .object: return .null
+            return .integer(text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8) ? 1 : 0)
+        },
+        SQLFunction("startswith", 2) { arguments in
+            guard let text = arguments[0].string, let start = arguments[1].string else {
+                return .null
             }
+            return .integer(text.utf8.starts(with: start.utf8) ? 1 : 0)
         },
-        SQLFunction("guid", 1) { arguments in
-            guard let text = arguments[0].string, Lexer.isGUID(text.utf8) else { return .null }
-            return .text(text)
+        SQLFunction("contains", 2) { arguments in
+            guard let text = arguments[0].string, let part = arguments[1].string else {
+                return .null
+            }
+            return .integer(SubstringSearch(part.utf8).first(in: Array(text.utf8)) == nil ? 0 : 1)
         },
-        SQLFunction("binary", 1) { arguments in
-            arguments[0].string.flatMap { Base64.decoded($0) } == nil ? .null : arguments[0]
+        SQLFunction("indexof", 2) { arguments in
+            guard let text = arguments[0].string, let part = arguments[1].string else {
+                return .null
+            }
+            return .integer(Int64(SubstringSearch(part.utf16).first(in: Array(text.utf16)) ?? -1))
         },
-        SQLFunction("instanttext", 1) { arguments in
-            guard case .integer(let ticks) = arguments[0] else { return .null }
-            let instant = Instant(ticks: ticks)
-            let isWhole = instant.ticks.isMultiple(of: Instant.ticksPerMillisecond)
-            return .text(isWhole ? instant.text : InstantLiteral(instant).text)
+        SQLFunction("substring", 2) { arguments in
+            guard let text = arguments[0].string, let start = arguments[1].integer else {
+                return .null
+            }
+            return SQLValue(part(of: text, from: start, count: .max))
         },
-        SQLFunction("timetext", 1) { arguments in
-            guard case .integer(let ticks) = arguments[0] else { return .null }
-            return .text(
-                String(InstantLiteral(Instant(ticks: ticks)).text.dropFirst(11).dropLast()))
+        SQLFunction("substring", 3) { arguments in
+            guard let text = arguments[0].string, let start = arguments[1].integer,
+                let count = arguments[2].integer
+            else { return .null }
+            return SQLValue(part(of: text, from: start, count: count))
         },
-        SQLFunction("durationtext", 1) { arguments in
-            guard case .integer(let ticks) = arguments[0] else { return .null }
-            return .text(DurationLiteral(ticks: ticks).text)
+        SQLFunction("concat", 2) { arguments in
+            guard let first = arguments[0].string, let second = arguments[1].string,
+                first.utf8.count + second.utf8.count <= longest(madeOf: [first, second])
+            else { return .null }
+            return SQLValue(first + second)
+        },
+        SQLFunction("replace", 3) { arguments in
+            guard let text = arguments[0].string, let old = arguments[1].string,
+                let new = arguments[2].string
+            else { return .null }
+            return replaced(text, old, new).map { SQLValue($0) } ?? .null
         },
     ]
 
-    private static func wholeNumber(_ value: SQLValue) -> Int64? {
-        switch value {
-        case .integer(let whole): whole
-        case .real(let number): Int64(exactly: number.rounded(.towardZero))
-        case .text(let text): JSONNumber(text).flatMap { Int64($0.text) }
-        case .null, .blob: nil
+    /// The part of a text between two UTF-16 positions, clamped to the text.
+    private static func part(of text: String, from start: Int64, count: Int64) -> String {
+        let units = Array(text.utf16)
+        let length = Int64(units.count)
+        let lower = min(max(start, 0), length)
+        let upper = lower + min(max(count, 0), length - lower)
+        return String(decoding: units[Int(lower)..<Int(upper)], as: UTF16.self)
+    }
+
+    /// The most bytes of a computed text: ``Limits/computedTextBytes``, or the length of the longest
+    /// argument.
+    private static func longest(madeOf texts: [String]) -> Int {
+        texts.reduce(Limits.computedTextBytes) { max($0, $1.utf8.count) }
+    }
+
+    /// Replaces every occurrence from the left; nil if the result is too long.
+    private static func replaced(_ text: String, _ old: String, _ new: String) -> String? {
+        guard !old.isEmpty else { return text }
+        let (bytes, sought, new) = (Array(text.utf8), SubstringSearch(old.utf8), Array(new.utf8))
+        let limitBytes = longest(madeOf: [text])
+        var result: [UInt8] = []
+        var position = 0
+        while let place = sought.first(in: bytes, from: position) {
+            result += bytes[position..<place]
+            result += new
+            position = place + old.utf8.count
+            if result.count > limitBytes { return nil }
         }
+        result += bytes[position...]
+        return result.count > limitBytes ? nil : String(decoding: result, as: UTF8.self)
+    }
+}
+
+/// Searches for a text in time proportional to the sum of both lengths (Knuth, Morris and Pratt).
+struct SubstringSearch<Unit: Equatable> {
+    private let units: [Unit]
+    /// For each prefix of the units: the length of its longest proper prefix that is also its suffix.
+    private let borders: [Int]
+
+    /// Makes a search for these units.
+    init(_ units: some Sequence<Unit>) {
+        self.units = Array(units)
+        var borders: [Int] = []
+        borders.reserveCapacity(self.units.count)
+        var border = 0
+        for place in self.units.indices {
+            if place > 0 {
+                while border > 0, self.units[place] != self.units[border] {
+                    border = borders[border - 1]
+                }
+                if self.units[place] == self.units[border] { border += 1 }
+            }
+            borders.append(border)
+        }
+        self.borders = borders
+    }
+
+    /// The first position in `text`, from `start` on, at which the units occur; nil if they do not.
+    func first(in text: [Unit], from start: Int = 0) -> Int? {
+        if units.isEmpty { return start }
+        var found = 0
+        var place = start
+        while place < text.count {
+            while found > 0, text[place] != units[found] { found = borders[found - 1] }
+            if text[place] == units[found] { found += 1 }
+            place += 1
+            if found == units.count { return place - found }
+        }
+        return nil
     }
 }

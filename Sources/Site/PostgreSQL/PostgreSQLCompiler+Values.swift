@@ -1,3 +1,5 @@
+import TablesProtocol
+
 extension PostgreSQLCompiler {
     /// The names of a path as the rows have them.
     func spelled(_ path: [String]) -> [String] {
@@ -6,23 +8,16 @@ extension PostgreSQLCompiler {
         }
     }
 
-    /// A user's column, or what a lambda's variable stands for, as jsonb; null for a JSON null. Nil for
-    /// anything else.
+    /// A user's column as jsonb; null for a JSON null. Nil for anything else.
     func json(_ expression: Expression) -> SQLFragment? {
         switch expression {
-        case .column(.user(let path)):
-            return Self.inside("content", spelled(path)).map(Self.notNull)
-        case .variable(let variable):
-            guard let element = variables[variable.name] else { return nil }
-            return Self.inside(element, variable.path.map(PostgreSQLContent.escaped))
-                .map(Self.notNull)
-        case .column, .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified:
+        case .column(.user(let path)): return Self.notNull(Self.inside("content", spelled(path)))
+        case .column, .literal, .unary, .binary, .logical, .call, .inList:
             return nil
         }
     }
 
-    private static func inside(_ source: String, _ path: [String]) -> SQLFragment? {
+    private static func inside(_ source: String, _ path: [String]) -> SQLFragment {
         let steps = path.map { _ in " -> ?::text" }.joined()
         return SQLFragment("(\(source)\(steps))", path.map { .text($0) })
     }
@@ -33,10 +28,8 @@ extension PostgreSQLCompiler {
 
     /// The date or time that the text of a user's column stands for, as jsonb.
     func jsonMoment(_ expression: Expression) throws(Beyond) -> SQLFragment {
-        guard case .column(.user(let path)) = expression,
-            let moment = Self.inside("moments", spelled(path))
-        else { throw Beyond() }
-        return moment
+        guard case .column(.user(let path)) = expression else { throw Beyond() }
+        return Self.inside("moments", spelled(path))
     }
 
     /// `CASE jsonb_typeof(value) WHEN … END`, the value written where `*` stands.
@@ -61,7 +54,6 @@ extension PostgreSQLCompiler {
         case .text, .guid: return try text(expression)
         case .instant: return try instant(expression)
         case .time: return try time(expression)
-        case .duration, .place: throw Beyond()
         }
     }
 
@@ -117,12 +109,12 @@ extension PostgreSQLCompiler {
     /// True, false, or null for what is no truth.
     func truth(_ expression: Expression) throws(Beyond) -> SQLFragment {
         switch expression {
-        case .column(.user), .variable:
+        case .column(.user):
             guard let json = json(expression) else { return Self.noTruth }
             return Self.byType(json, "WHEN 'boolean' THEN *::boolean")
         case .column(.system(.deleted)): return SQLFragment("deleted")
         case .column: return Self.noTruth
-        case .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified:
+        case .literal, .unary, .binary, .logical, .call, .inList:
             return try exact.condition(expression)
         }
     }
@@ -132,7 +124,7 @@ extension PostgreSQLCompiler {
         switch expression {
         case .literal(.number(let number)):
             return SQLFragment("?::numeric", [.text(PostgreSQLContent.number(of: number))])
-        case .column(.user), .variable:
+        case .column(.user):
             guard let json = json(expression) else { return Self.noNumber }
             return Self.byType(json, "WHEN 'number' THEN *::numeric")
         case .column(.id) where types.schema.hasIntegerIDs:
@@ -143,9 +135,9 @@ extension PostgreSQLCompiler {
             return SQLFragment("(- \(inner.text))", inner.arguments)
         case .call(let function, let arguments):
             return try number(function, arguments)
-        case .binary, .cast:
+        case .binary:
             throw Beyond()
-        case .literal, .column, .unary, .logical, .inList, .isOf, .quantified:
+        case .literal, .column, .unary, .logical, .inList:
             return Self.noNumber
         }
     }
@@ -167,10 +159,8 @@ extension PostgreSQLCompiler {
             guard let array = json(arguments[0]) else { return SQLFragment("0::numeric") }
             let count = Self.byType(array, "WHEN 'array' THEN jsonb_array_length(*) ELSE 0")
             return SQLFragment("(\(count.text))::numeric", count.arguments)
-        case .fractionalSeconds, .totalOffsetMinutes, .totalSeconds, .geoDistance:
-            throw Beyond()
         case .startsWith, .endsWith, .contains, .toLower, .toUpper, .trim,
-            .substring, .concat, .replace, .date, .time, .now, .minDateTime, .maxDateTime:
+            .substring, .concat, .replace:
             return Self.noNumber
         }
     }
@@ -179,7 +169,7 @@ extension PostgreSQLCompiler {
     private func anyNumber(_ expression: Expression) throws(Beyond) -> SQLFragment {
         switch types.kind(of: expression) {
         case .number, .json: return try number(expression)
-        case .null, .boolean, .text, .guid, .instant, .time, .duration, .place:
+        case .null, .boolean, .text, .guid, .instant, .time:
             return Self.noNumber
         }
     }
@@ -191,12 +181,11 @@ extension PostgreSQLCompiler {
         case .literal(.binary(let bytes)): return Self.bound(Base64.encoded(bytes))
         case .column(.id): return SQLFragment("id")
         case .column(.system(.version)): return SQLFragment("version")
-        case .column(.user), .variable:
+        case .column(.user):
             guard let json = json(expression) else { return Self.noText }
             return Self.byType(json, "WHEN 'string' THEN * #>> '{}'").suffixed("COLLATE \"C\"")
         case .call(let function, let arguments): return try text(function, arguments)
-        case .cast: throw Beyond()
-        case .literal, .column, .unary, .binary, .logical, .inList, .isOf, .quantified:
+        case .literal, .column, .unary, .binary, .logical, .inList:
             return Self.noText
         }
     }
@@ -213,12 +202,12 @@ extension PostgreSQLCompiler {
         case .concat:
             made = try .call(
                 "odata_concat", text(arguments[0]), text(arguments[1]),
-                SQLFragment("?::bigint", [.integer(Int64(Limits.computedTextBytes))]))
+                SQLFragment("?::bigint", [.integer(Int64(TablesProtocol.Limits.computedTextBytes))])
+            )
         case .substring, .replace:
             throw Beyond()
         case .startsWith, .endsWith, .contains, .length, .indexOf, .year, .month,
-            .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes, .totalSeconds,
-            .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling, .geoDistance,
+            .day, .hour, .minute, .second, .round, .floor, .ceiling,
             .count:
             return Self.noText
         }
@@ -241,15 +230,8 @@ extension PostgreSQLCompiler {
         switch expression {
         case .column(.user):
             return Self.byType(try jsonMoment(expression), "WHEN 'number' THEN *::bigint")
-        case .call(.now, _), .literal: return Self.noTicks
-        case .call(.date, let arguments):
-            switch types.kind(of: arguments[0]) {
-            case .json, .instant: return .call("odata_date", try instant(arguments[0]))
-            case .null, .boolean, .number, .guid: return Self.noTicks
-            case .text, .time, .duration, .place: throw Beyond()
-            }
-        case .column, .variable, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified:
+        case .literal: return Self.noTicks
+        case .column, .unary, .binary, .logical, .call, .inList:
             throw Beyond()
         }
     }
@@ -263,10 +245,7 @@ extension PostgreSQLCompiler {
         case .column(.user):
             return Self.byType(
                 try jsonMoment(expression), "WHEN 'string' THEN (* #>> '{}')::bigint")
-        case .call(.time, let arguments):
-            return .call("odata_time", try moment(arguments[0]))
-        case .literal, .column, .variable, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified:
+        case .literal, .column, .unary, .binary, .logical, .call, .inList:
             throw Beyond()
         }
     }
@@ -280,7 +259,7 @@ extension PostgreSQLCompiler {
             return Self.byType(
                 try jsonMoment(expression),
                 "WHEN 'number' THEN *::bigint WHEN 'string' THEN (* #>> '{}')::bigint")
-        case .null, .boolean, .number, .guid, .duration, .place: return Self.noTicks
+        case .null, .boolean, .number, .guid: return Self.noTicks
         case .text:
             guard case .literal(.string(let text)) = expression else { throw Beyond() }
             return (Instant(parsing: text)?.ticks ?? TimeLiteral(text)?.ticks).map(Self.ticks)

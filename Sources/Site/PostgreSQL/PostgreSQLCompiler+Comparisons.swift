@@ -1,3 +1,5 @@
+import TablesProtocol
+
 extension PostgreSQLCompiler {
     /// `left eq right` and its like, as the client's generation decides them.
     func comparison(
@@ -20,7 +22,7 @@ extension PostgreSQLCompiler {
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual:
             let fragment = try compared(operation, left, right)
             return isExact ? fragment.suffixed("IS TRUE") : fragment
-        case .add, .sub, .mul, .div, .divBy, .mod, .has:
+        case .add, .sub, .mul, .div, .divBy, .mod:
             return try compared(operation, left, right)
         }
     }
@@ -33,13 +35,12 @@ extension PostgreSQLCompiler {
             guard let left = json(left), let right = json(right) else { throw Beyond() }
             return left.infix(word, right)
         case .guid: return try lowered(left).infix(word, lowered(right))
-        case .place, .null, nil: return SQLFragment("FALSE")
+        case .null, nil: return SQLFragment("FALSE")
         case .boolean: return try truth(left).infix(word, truth(right))
         case .number: return try number(left).infix(word, number(right))
         case .text: return try text(left).infix(word, text(right))
         case .instant: return try instant(left).infix(word, instant(right))
         case .time: return try time(left).infix(word, time(right))
-        case .duration: throw Beyond()
         }
     }
 
@@ -48,7 +49,6 @@ extension PostgreSQLCompiler {
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) throws(Beyond) -> SQLFragment {
         if operation.isArithmetic { return Self.noTruth }
-        if operation == .has { throw Beyond() }
         if right.isNullLiteral { return try nullTest(operation, left) }
         if left.isNullLiteral { return try nullTest(operation, right) }
         if case .literal(let literal) = right {
@@ -63,7 +63,7 @@ extension PostgreSQLCompiler {
             switch kinds.1 {
             case .boolean, .number, .text:
                 return try constantComparison(operation, left, value, right)
-            case .null, .json, .guid, .instant, .time, .duration, .place: break
+            case .null, .json, .guid, .instant, .time: break
             }
         }
         switch types.domain(kinds.0, kinds.1) {
@@ -74,8 +74,7 @@ extension PostgreSQLCompiler {
         case .guid: return try lowered(left).infix(operation.sql, lowered(right))
         case .instant: return try instantComparison(operation, left, right)
         case .time: return try time(left).infix(operation.sql, time(right))
-        case .duration: throw Beyond()
-        case .place, .null, nil: return Self.noTruth
+        case .null, nil: return Self.noTruth
         }
     }
 
@@ -92,15 +91,14 @@ extension PostgreSQLCompiler {
             alike.append(.literal(.number(NumberLiteral(value ? 1 : 0))))
         case .literal(.number(let number)):
             if let text = number.writtenText { alike.append(.literal(.string(text))) }
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified, .variable:
+        case .literal, .column, .unary, .binary, .logical, .call, .inList:
             break
         }
         switch operation {
         case .equal:
             // An index on the whole content serves this; a row without the value has no null then.
             let contained = alike.compactMap { self.contained(left, $0) }
-            if !isExact, variables.isEmpty, contained.count == alike.count {
+            if !isExact, contained.count == alike.count {
                 return Self.joined(contained, "OR")
             }
             var tests: [SQLFragment] = []
@@ -111,7 +109,7 @@ extension PostgreSQLCompiler {
             for one in alike { tests.append(value.infix("<>", try constant(one))) }
             return Self.joined(tests, "AND")
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: break
-        case .add, .sub, .mul, .div, .divBy, .mod, .has: return Self.noTruth
+        case .add, .sub, .mul, .div, .divBy, .mod: return Self.noTruth
         }
         if kind == .boolean { return try truth(left).infix(operation.sql, truth(right)) }
         let isNumber = kind == .number
@@ -157,8 +155,7 @@ extension PostgreSQLCompiler {
             return .call("to_jsonb", try number(expression))
         case .literal(.string), .literal(.binary):
             return .call("to_jsonb", try text(expression))
-        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
-            .quantified, .variable:
+        case .literal, .column, .unary, .binary, .logical, .call, .inList:
             throw Beyond()
         }
     }
@@ -177,7 +174,7 @@ extension PostgreSQLCompiler {
                 return nil
             }
             sought = .number(canonical)
-        case .null, .instant, .guid, .binary, .date, .time, .duration, .geo: return nil
+        case .null, .instant, .guid, .binary, .date, .time: return nil
         }
         for name in spelled(path).reversed() { sought = .object([.init(name, sought)]) }
         return SQLFragment("(content @> ?::jsonb)", [.text(sought.text)])
@@ -191,7 +188,7 @@ extension PostgreSQLCompiler {
         case .equal: return try value(operand).suffixed("IS NULL")
         case .notEqual: return try value(operand).suffixed("IS NOT NULL")
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
-            .mod, .has:
+            .mod:
             return Self.noTruth
         }
     }
@@ -224,7 +221,7 @@ extension PostgreSQLCompiler {
         case .greaterOrEqual: return compared.suffixed("IN (0, 1)")
         case .lessThan: return compared.suffixed("= -1")
         case .lessOrEqual: return compared.suffixed("IN (-1, 0)")
-        case .add, .sub, .mul, .div, .divBy, .mod, .has: return Self.noTruth
+        case .add, .sub, .mul, .div, .divBy, .mod: return Self.noTruth
         }
     }
 
@@ -250,7 +247,7 @@ extension PostgreSQLCompiler {
         case .lessThan, .lessOrEqual: return column.infix("<=", floor)
         case .equal: return SQLFragment("FALSE")
         case .notEqual: return SQLFragment("TRUE")
-        case .add, .sub, .mul, .div, .divBy, .mod, .has: return Self.noTruth
+        case .add, .sub, .mul, .div, .divBy, .mod: return Self.noTruth
         }
     }
 
@@ -279,9 +276,7 @@ extension PostgreSQLCompiler {
         case .endsWith:
             return try .call("odata_endswith", text(arguments[0]), text(arguments[1]))
         case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
-            .month, .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes,
-            .totalSeconds, .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling,
-            .geoDistance, .count:
+            .month, .day, .hour, .minute, .second, .round, .floor, .ceiling, .count:
             return Self.noTruth
         }
     }
