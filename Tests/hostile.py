@@ -33,7 +33,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def body(self):
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        pieces = []
+        while size := int(self.rfile.readline(), 16):
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
 
     def answer(self, status, body, fields=()):
         self.send_response(status)
@@ -62,6 +69,19 @@ def honest(handler, body):
         item = {**json.loads(body or b"{}"), "version": "AAAAAAAAB9E=", "deleted": False}
         item |= {"createdAt": "2024-01-01T00:00:00.000Z", "updatedAt": "2024-01-01T00:00:00.000Z"}
         handler.answer(201 if handler.command == "POST" else 200, json.dumps(item).encode())
+
+
+def with_custom_apis(handler, body):
+    """As `honest`, with two custom APIs: `/api/echo` gives the body back, and says in `X-Echo` what the rest of
+    the request was; `/api/size` gives the number of bytes in the body."""
+    if handler.path.startswith("/api/echo"):
+        seen = {"method": handler.command, "target": handler.path, "fields": handler.headers.items()}
+        kind = handler.headers.get("Content-Type") or "application/octet-stream"
+        handler.answer(200, body, {"Content-Type": kind, "X-Echo": json.dumps(seen)})
+    elif handler.path == "/api/size":
+        handler.answer(200, json.dumps({"bytes": len(body)}).encode())
+    else:
+        honest(handler, body)
 
 
 class HTTPBackend(http.server.ThreadingHTTPServer):

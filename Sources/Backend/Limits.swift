@@ -4,8 +4,6 @@ package enum Limits {
     static let bodyBytes = 1 << 20
     /// The longest request body that the Node server takes, in bytes.
     static let nodeBodyBytes = 100 << 10
-    /// The longest request body of a custom API, in bytes.
-    static let customBodyBytes = 101 << 20
     /// The longest id of an item on the Node server, in bytes: PostgreSQL's indexes take a key of about 2,700
     /// bytes, and the name of the table may be part of it. The other servers have limits of their own.
     static let nodeIDBytes = 1024

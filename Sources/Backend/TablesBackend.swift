@@ -141,7 +141,7 @@ extension TablesBackend: HTTPHandler, RequestHandler {
                         #"{"error":"Ask for this at 127.0.0.1 or localhost, with the port."}"#.utf8)
                 ))
         }
-        return .accept(bodyLimitBytes: bodyLimitBytes(request))
+        return .accept(bodyLimitBytes: Limits.bodyBytes)
     }
 
     /// Answers a request on the server's own thread, or later: when the faults have it wait, and where the

@@ -26,7 +26,7 @@ import Testing
 
     @Test(
         arguments: ["GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"],
-        ["/tables/todoitem", "/tables/todoitem/a", "/tables", "/api/echo", "/swagger", "/", "/x/y"])
+        ["/tables/todoitem", "/tables/todoitem/a", "/tables", "/api/x", "/swagger", "/", "/x/y"])
     func `what is not in the list of tables is Express' page for every verb`(
         method: String, path: String
     ) throws {

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 import requests
-from hostile import HTTPBackend, honest
+from hostile import HTTPBackend, honest, with_custom_apis
 from programs import ZUMO, free_port
 
 MIB = 1 << 20
@@ -15,12 +15,12 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def proxy(start_shared):
-    return start_shared.proxy(start_shared.backend().url)
+    return start_shared.proxy(HTTPBackend(with_custom_apis).url)
 
 
 @pytest.fixture
 def own_proxy(start):
-    return start.proxy(start.backend().url)
+    return start.proxy(HTTPBackend(with_custom_apis).url)
 
 
 def echoed(answer):
@@ -50,6 +50,11 @@ def test_any_body_with_any_method(proxy, method, body, kind):
     assert (seen["method"], seen["target"]) == (method, "/api/echo?x=a%2Fb&y=+%20&x=2?z")
     if kind:
         assert answer.headers["Content-Type"] == kind
+
+
+def test_any_number_of_query_pairs(proxy):
+    target = "/api/echo?" + "a&" * 5_000
+    assert echoed(requests.get(proxy.url + target, timeout=30))["target"] == target
 
 
 def test_fields_are_passed_through_except_those_of_the_connection(proxy):
