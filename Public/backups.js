@@ -1,12 +1,10 @@
-// The card of the backups in the status view: take one, try whether one can be restored, save one as a file.
+// The card of the backups in the status view: take one, and try whether one can be restored.
 
 import { operator } from "./api.js";
 import { button, h, note, onFirstClick, refill } from "./dom.js";
-import { saveFile } from "./download.js";
 import { distance, number, timeAndDistance } from "./formats.js";
 import { attempt, toast } from "./messages.js";
 import { backupWords as said } from "./words-settings.js";
-import { words } from "./words.js";
 
 const shownMost = 5;
 
@@ -27,17 +25,14 @@ export function backupsCard() {
   }
 
   const row = ({ at, path }) => {
-    const address = `/backups/${encodeURIComponent(at)}`;
     const rehearse = () => attempt(async () => {
-      const { stores } = await operator.post(/** @type {any} */ (`${address}/rehearse`));
+      const address = /** @type {any} */ (`/backups/${encodeURIComponent(at)}/rehearse`);
+      const { stores } = await operator.post(address);
       toast(said.rehearsed(contents(stores)));
     });
-    const save = () => attempt(() => saveFile(address));
     return h("li", { "data-key": at, title: path },
       timeAndDistance(at), " ",
-      h("span", { class: "actions" },
-        button({ class: "small", onclick: onFirstClick(rehearse) }, said.rehearse),
-        button({ class: "small", onclick: onFirstClick(save) }, words.save)));
+      button({ class: "small", onclick: onFirstClick(rehearse) }, said.rehearse));
   };
 
   const make = () => attempt(async () => {

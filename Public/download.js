@@ -7,14 +7,14 @@ import { words } from "./words.js";
 
 /** The buttons of a list. `pathOf(format)` gives the path of what is on screen at the click. */
 export function downloads(pathOf) {
-  const save = (format) => attempt(() => saveFile(pathOf(format), format === "csv"));
+  const save = (format) => attempt(() => saveList(pathOf(format), format === "csv"));
   return h("span", { class: "actions" }, Object.entries(words.downloadAs).map(([format, label]) => button({
     class: "small", "aria-label": words.download(label), onclick: onFirstClick(() => save(format)),
   }, h("span", { "aria-hidden": "true" }, "↓"), label)));
 }
 
-/** Has the browser save what a path of the operator API gives. */
-export async function saveFile(path, isCSV = false) {
+/** Has the browser save the list that a path of the operator API gives. */
+async function saveList(path, isCSV) {
   const { name, blob } = await download(path);
   // Spreadsheets take a text without this mark for one in an old character set.
   const href = URL.createObjectURL(isCSV ? new Blob(["\ufeff", blob]) : blob);

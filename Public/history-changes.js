@@ -201,7 +201,6 @@ function entryRow(first, seen, undo) {
       h("div", { class: "quiet-text" }, joined(
         time(entry.at),
         entry.client ?? words.actor[entry.actor] ?? entry.actor,
-        entry.imported && words.imported,
         entry.table,
         entry.undoneBy && words.wasUndone)),
       changes(entry));

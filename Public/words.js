@@ -314,5 +314,4 @@ export const words = {
   noHistory: "Nothing happened yet.",
   undone: (sentence) => `Undone. ${sentence}`,
   actor: { client: "a client", person: "you", engine: "Understudy" },
-  imported: "imported",
 };

@@ -20,7 +20,7 @@ package enum Limits {
     /// Bytes of all request bodies of a backend in memory at once. Its custom API accepts one of
     /// 100 MiB.
     package static let backendBodiesBytes = 256 << 20
-    /// Lines of the log that are kept for a support bundle.
+    /// Lines of the log that are kept for `doctor --json`.
     package static let keptLogLines = 500
     /// Columns of a progress bar in a terminal.
     package static let progressBarColumns = 30

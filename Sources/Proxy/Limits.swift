@@ -5,7 +5,7 @@ import SyncCore
 package enum Limits {
     /// Bytes of the body of a request to `/tables`.
     static let tablesBodyBytes = 1 << 20
-    /// Bytes of the body of a request to the operator API. An imported entry of history has two rows.
+    /// Bytes of the body of a request to the operator API. An import has many changes.
     static let operatorBodyBytes = 4 << 20
     /// Bytes of a body that is passed through to the backend, and of the answer to it.
     package static let passedBodyBytes = 100 << 20

@@ -26,10 +26,6 @@ enum Limits {
     static let freeBytes: UInt64 = 200 << 20
     /// Seconds that `doctor` waits for the backend.
     static let examinationSeconds = 10
-    /// Operations and history entries of a support bundle.
-    static let bundledEntries = 200
-    /// The largest files of the data folder that a support bundle names.
-    static let bundledFiles = 500
     /// Characters of a row that is set aside, as a command shows it.
     static let setAsideCharacters = 200
     /// Characters of a value, or of an item's text, in a line of the history.

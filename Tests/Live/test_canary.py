@@ -72,15 +72,15 @@ def test_after_a_full_run_tokens_and_contents_are_only_in_allowed_places(world, 
     for path in ("/-/metrics", "/-/readyz", "/-/livez", "/-/", "/-/openapi.json"):
         answer = requests.get(proxy.url + path, timeout=10)
         answers[path] = answer.text + str(answer.headers)
-    for command, file in (("backup", "backup"), ("support", "bundle.json"), ("export", "export.jsonl")):
-        out = [tmp_path / file] if command == "backup" else ["--output", tmp_path / file]
-        done = proxy.command(command, *out)
+    for words in (("backup", tmp_path / "backup"), ("export", "--output", tmp_path / "export.jsonl")):
+        done = proxy.command(*words)
         assert done.returncode == 0, done.stderr
-        answers[command] = done.stdout + done.stderr
-    commands = ("status", "queue", "conflicts", "history", "paths", "access", "sessions")
+        answers[words[0]] = done.stdout + done.stderr
+    commands = ("status", "queue", "conflicts", "history", "paths", "access", "sessions", "doctor --json")
     for command in commands:
-        done = proxy.command(command)
+        done = proxy.command(*command.split())
         answers[command] = done.stdout + done.stderr
+    assert json.loads(answers["doctor --json"])["settings"]
     proxy.stop()
     output = proxy.program.output
     proxy.start()
@@ -99,9 +99,9 @@ def test_after_a_full_run_tokens_and_contents_are_only_in_allowed_places(world, 
             assert CONTENT not in answer, name
     assert any(CONTENT in answer for answer in answers.values())
 
-    kept = [tmp_path / "backup", tmp_path / "bundle.json", tmp_path / "export.jsonl"]
+    kept = [tmp_path / "backup", tmp_path / "export.jsonl"]
     files = [path for one in [proxy.folder, *kept] for path in [one, *one.rglob("*")] if path.is_file()]
-    assert {"operator.token", "manifest.json", "bundle.json", "export.jsonl"} <= {path.name for path in files}
+    assert {"operator.token", "manifest.json", "export.jsonl"} <= {path.name for path in files}
     if "--remember-sign-in" in proxy.arguments:
         assert (proxy.folder / "sign-ins").stat().st_size > len(ana.token)
     for path in files:

@@ -76,7 +76,6 @@ def test_root_administers_the_folder_of_a_stopped_service(world, private, tmp_pa
     exported = tmp_path / "export.jsonl"
     exported.write_text(run("export").stdout)
     run("import", exported)
-    assert run("support").returncode == 0
     assert set(owners(data).values()) == {NOBODY}, owners(data)
     assert (tmp_path / "copy").stat().st_uid == 0
 

@@ -112,7 +112,7 @@ def test_a_webhook_that_was_away_is_told_once_and_its_secret_is_kept(start, hook
     assert [message["kinds"] for _, message in hook.messages[2:]] == [["test"], ["test"]]
 
     shown = [json.dumps(proxy.operator("GET", path)) for path in ("/notify", "/process", "/status")]
-    shown += [proxy.command(*words).stdout for words in (("notify",), ("support", "--output", "-"))]
+    shown += [proxy.command(*words).stdout for words in (("notify",), ("doctor", "--json"))]
     assert all(text.strip() for text in shown)
     assert "(not shown)" in shown[1]
     texts = [*shown, output, proxy.program.output, *(file.read_text(errors="replace") for file in

@@ -16,7 +16,7 @@ TOLD_FULL = "understudy: Cannot write standard output: No space left on device.\
 
 
 @pytest.mark.parametrize(
-    "words", [["export"], ["support"], ["status", "--json"], ["config", "show"], ["--help"]])
+    "words", [["export"], ["status", "--json"], ["config", "show"], ["--help"]])
 def test_output_that_cannot_be_written_is_an_error(world, words):
     world.start_proxy()
     world.insert({"text": "not sent"})

@@ -177,7 +177,7 @@ def test_the_service_managers_credential_is_the_key(start, tmp_path):
     assert state(proxy) == "signedOut"
 
 
-def test_backups_and_bundles_have_neither_tokens_nor_the_key(world, tmp_path):
+def test_backups_and_exports_have_neither_tokens_nor_the_key(world, tmp_path):
     _, proxy = world
     out = tmp_path / "out"
     out.mkdir()
@@ -186,13 +186,12 @@ def test_backups_and_bundles_have_neither_tokens_nor_the_key(world, tmp_path):
     sealed = (proxy.folder / "sign-ins").read_bytes()
     for command in (
         ("backup", out / "backup"),
-        ("support", "--output", out / "bundle.json"),
         ("export", "--output", out / "export.jsonl"),
     ):
         done = proxy.command(*command)
         assert done.returncode == 0, done.stdout + done.stderr
     files = [path for path in out.rglob("*") if path.is_file()]
-    assert any(path.name == "bundle.json" for path in files)
+    assert any(path.name == "export.jsonl" for path in files)
     for path in files:
         data = path.read_bytes()
         assert secret.encode() not in data and sealed not in data, path

@@ -198,7 +198,7 @@ def test_json_is_valid_without_control_characters(hostile_world):
     items = [json.loads(line) for line in lines.splitlines()]
     texts = [one["item"]["text"] for one in items if one["type"] == "item"]
     assert {f"<{text}>" for text in HOSTILE.values()} <= set(texts)
-    assert not hidden(person.run("support").stdout)
+    assert not hidden(person.run("doctor", "--json", expect=None).stdout)
 
 
 def test_messages_about_invalid_arguments_are_escaped(hostile_world):

@@ -63,7 +63,7 @@ package final class ProcessLog: Sendable {
     // Atomic instead of a lock, since every request reads it.
     private let packed: Atomic<UInt8>
     private let write: @Sendable (String) -> Void
-    /// The last lines, for a support bundle.
+    /// The last lines, which the operator API shows.
     package let tail = LogTail(places: Limits.keptLogLines)
 
     /// Makes a log.

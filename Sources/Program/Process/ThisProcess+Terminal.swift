@@ -89,22 +89,12 @@ extension ThisProcess {
     /// Writes JSON to standard output, without characters that control a terminal.
     package static func print(json text: String) { writeOutput("\(VisibleText.json(text))\n") }
 
-    /// Writes lines of JSON to standard output, without characters that control a terminal.
-    package static func print(jsonLines bytes: [UInt8]) {
-        writeOutput(VisibleText.json(String(decoding: bytes, as: UTF8.self)))
-    }
-
-    /// Writes lines of comma-separated values to standard output, escaped as ``VisibleText``: behind a pipe there
+    /// Writes a line of comma-separated values to standard output, escaped as ``VisibleText``: behind a pipe there
     /// may be a terminal.
-    package static func print(csvLines bytes: [UInt8]) {
-        let carriageReturn = UInt8(ascii: "\r")
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let text = lines.map { line in
-            let isEnded = line.last == carriageReturn
-            return VisibleText.line(
-                String(decoding: isEnded ? line.dropLast() : line, as: UTF8.self))
-        }
-        writeOutput(text.joined(separator: "\n"))
+    package static func print(csvLine line: String) {
+        // A carriage return and a line feed are one character.
+        let text = line.unicodeScalars.last == "\r" ? String(line.unicodeScalars.dropLast()) : line
+        writeOutput("\(VisibleText.line(text))\n")
     }
 
     /// Writes text of this program, such as its help, to standard output without escapes.

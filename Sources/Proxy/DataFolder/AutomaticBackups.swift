@@ -128,14 +128,6 @@ actor AutomaticBackups {
         }.map { (kept, $0) }
     }
 
-    /// The backup of a time as an archive, after it was checked; nil if there is none.
-    func archive(_ at: Instant) async -> Result<BackupArchive, StartProblem>? {
-        guard let kept = folder.backups.first(where: { $0.at == at }) else { return nil }
-        return await executor.value { [executor] in
-            Result { () throws(StartProblem) in try BackupArchive(kept, executor) }
-        }
-    }
-
     private static func make(
         _ kept: BackupFolder.Kept, of data: DataFolder, in folder: BackupFolder, keeping: Int
     ) -> Result<[Backup.Entry], StartProblem> {

@@ -1,8 +1,10 @@
+import Crypto
 import SyncCore
 package import TablesProtocol
 
-/// A backup: a folder with copies of all stores of a data folder, a manifest with their sizes and counts, and the
-/// file `policies`, if the data folder has one: which policies of these stores a configuration named.
+/// A backup: a folder with copies of all stores of a data folder, the file `policies`, if the data folder has one
+/// (which policies of these stores a configuration named), and a manifest with the name, the size and the SHA-256
+/// of each of these files and with what the stores hold.
 package struct Backup: Sendable {
     /// The path of the folder.
     package let path: String
@@ -53,7 +55,7 @@ package struct Backup: Sendable {
                 try Files.write(backup.policies, policies)
             }
             let entries = try backup.copies(of: folder, for: target)
-            try Files.write(backup.manifest, Array(Self.text(entries).utf8))
+            try Files.write(backup.manifest, Array(try backup.text(entries).utf8))
             try Files.rename(backup.path, to: target)
             return entries
         } catch {
@@ -83,9 +85,14 @@ package struct Backup: Sendable {
     /// Whether the folder has the manifest of a whole backup.
     var isWhole: Bool { Files.isItselfRegular(manifest) }
 
-    /// The entries of the manifest, after each was compared with its store. The file `policies` can be read.
+    /// The entries of the manifest, after all files were compared with it and each store was checked.
     @available(*, noasync)
     package func verified() throws(StartProblem) -> [Entry] {
+        if Files.isItselfRegular(path) {
+            throw StartProblem(
+                "\(path) is a file, and a backup is a folder: name the folder that `understudy backup` made.",
+                .error)
+        }
         let hasPolicies = Files.exists(policies)
         guard
             !hasPolicies
@@ -111,18 +118,29 @@ package struct Backup: Sendable {
         guard let bytes, let value = try? JSONValue(parsing: bytes),
             let stores = value["stores"]?.array
         else { throw StartProblem("\(path) is no whole backup: it has no manifest.", .error) }
-        var entries: [Entry] = []
-        for store in stores {
-            guard let identity = store["identity"]?.string, Identity.isKey(identity) else {
-                throw StartProblem("\(manifest) cannot be understood.", .error)
-            }
-            let entry = try entry(identity)
-            guard JSONValue(answer: entry) == store else {
-                throw StartProblem(
-                    "The store of \(identity) in \(path) is not as it was written: restore another "
-                        + "backup.", .error)
-            }
-            entries.append(entry)
+        guard value["version"]?.integer == Self.version, let listed = value["files"]?.array else {
+            throw StartProblem(
+                "\(path) is a backup of another version, which this Understudy does not read: restore it with "
+                    + "the version that made it.", .error)
+        }
+        let identities = stores.compactMap { $0["identity"]?.string }.filter(Identity.isKey)
+        guard identities.count == stores.count else {
+            throw StartProblem("\(manifest) cannot be understood.", .error)
+        }
+        let files = try files(of: identities)
+        for file in files where !listed.contains(JSONValue(answer: file)) {
+            throw StartProblem(
+                "\(path)/\(file.name) is not as it was written: restore another backup.", .error)
+        }
+        guard files.count == listed.count else {
+            throw StartProblem(
+                "\(path) lacks a file that its manifest names: restore another backup.", .error)
+        }
+        let entries = try identities.map { identity throws(StartProblem) in try entry(identity) }
+        guard JSONValue(answer: entries) == .array(stores) else {
+            throw StartProblem(
+                "A store in \(path) does not hold what its manifest says: restore another backup.",
+                .error)
         }
         return entries
     }
@@ -176,11 +194,39 @@ package struct Backup: Sendable {
         return restored
     }
 
-    /// The files of the backup, below its folder.
-    func files(_ entries: [Entry]) -> [(name: String, path: String)] {
-        let stores = entries.map { storeFile($0.identity) }
-        return ([manifest] + [policies].filter(Files.exists) + stores).map { file in
-            (String(file.dropFirst(path.utf8.count + 1)), file)
+    /// The number of the manifest's form.
+    private static let version: Int64 = 2
+
+    /// A file of a backup, as in the manifest.
+    private struct File: Encodable {
+        /// Its path below the folder of the backup.
+        let name: String
+        let bytes: Int64
+        let sha256: String
+    }
+
+    /// The files of a backup of these stores that are there, beside the manifest.
+    private func files(of identities: [String]) throws(StartProblem) -> [File] {
+        for identity in identities { try refuseLinks(identity) }
+        let paths = [policies].filter(Files.exists) + identities.map(storeFile)
+        return try paths.map { file throws(StartProblem) in
+            do {
+                var (bytes, hash) = (Int64(0), SHA256())
+                let isThere = try Files.eachPiece(of: file, mayBeLink: false) { piece in
+                    bytes += Int64(piece.count)
+                    hash.update(data: piece)
+                }
+                guard isThere else {
+                    throw StartProblem("\(file) is missing: restore another backup.", .error)
+                }
+                return File(
+                    name: String(file.dropFirst(path.utf8.count + 1)), bytes: bytes,
+                    sha256: hash.finalize().hexadecimal)
+            } catch let problem as StartProblem {
+                throw problem
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
         }
     }
 
@@ -191,8 +237,8 @@ package struct Backup: Sendable {
         "\(path)/stores/\(identity)/store.sqlite"
     }
 
-    /// Reads and checks one copy.
-    private func entry(_ identity: String) throws(StartProblem) -> Entry {
+    /// Refuses a store whose folders or files are links, pipes or devices.
+    private func refuseLinks(_ identity: String) throws(StartProblem) {
         for folder in ["\(path)/stores", "\(path)/stores/\(identity)"]
         where Files.exists(folder) && !Files.isFolder(folder) {
             throw StartProblem("\(folder) is no folder: restore another backup.", .error)
@@ -202,6 +248,10 @@ package struct Backup: Sendable {
         where Files.exists(file) && !Files.isItselfRegular(file) {
             throw StartProblem("\(file) is no regular file: restore another backup.", .error)
         }
+    }
+
+    /// Checks one copy.
+    private func entry(_ identity: String) throws(StartProblem) -> Entry {
         let contents: StoreContents
         do {
             contents = try Store.verify(at: storeFile(identity))
@@ -220,10 +270,12 @@ package struct Backup: Sendable {
             items: contents.items, openOperations: contents.ledger.queue.open)
     }
 
-    private static func text(_ entries: [Entry]) -> String {
+    private func text(_ entries: [Entry]) throws(StartProblem) -> String {
         JSONValue.members(
-            ("version", .number(1)), ("program", .string(Version.text)),
-            ("at", .string(ThisProcess.now.text)), ("stores", JSONValue(answer: entries))
+            ("version", .number(Int(Self.version))), ("program", .string(Version.text)),
+            ("at", .string(ThisProcess.now.text)),
+            ("files", JSONValue(answer: try files(of: entries.map(\.identity)))),
+            ("stores", JSONValue(answer: entries))
         ).text + "\n"
     }
 }

@@ -14,7 +14,7 @@ struct OperatorAPI: Sendable {
     let clientRequests = ClientRequestTimes()
     /// The whole lists that are being written.
     let exports = Permits(Limits.exportsAtOnce)
-    /// The data folder, whose disk the metrics measure and whose files the support bundle lists.
+    /// The data folder, whose disk the metrics measure.
     let folder: DataFolder
     /// The rules of the guard, and the addresses that this program listens on.
     let rules: CurrentRules
@@ -146,7 +146,7 @@ struct OperatorAPI: Sendable {
     }
 }
 
-// The process, for a support bundle.
+// The process, for `doctor --json`.
 extension OperatorAPI {
     /// `GET /process`: the settings that hold, the libraries, and the end of the log.
     func processReport(_: OperatorCall) -> Response {

@@ -33,37 +33,17 @@ extension OperatorAPI {
 
     /// Restores a backup to temporary files.
     func rehearseBackup(_ call: OperatorCall) async throws(Problem) -> Response {
-        let time = try Self.backupTime(call)
+        guard let time = Instant(parsing: call.parameter("at")) else {
+            throw .invalid("The backup is named by its time, as the list has it.")
+        }
         switch await backups.rehearse(time) {
         case .success(let (backup, stores))?:
             return .json(
                 Answers.BackupMade(path: backup.path, at: backup.at, stores: stores))
-        case .failure(let problem)?: throw Self.badBackup(problem)
+        case .failure(let problem)?:
+            throw Problem(status: .conflict, code: "backup-failed", detail: problem.sentence)
         case nil: throw .notFound("There is no backup of that time.")
         }
-    }
-
-    func downloadBackup(_ call: OperatorCall) async throws(Problem) -> Response {
-        let time = try Self.backupTime(call)
-        switch await backups.archive(time) {
-        case .success(let archive)?:
-            return try saved(
-                call, as: archive.name, "application/x-tar", bytes: archive.bytes
-            ) { stream, isAuthorized in await archive.write(to: stream, while: isAuthorized) }
-        case .failure(let problem)?: throw Self.badBackup(problem)
-        case nil: throw .notFound("There is no backup of that time.")
-        }
-    }
-
-    private static func backupTime(_ call: OperatorCall) throws(Problem) -> Instant {
-        guard let time = Instant(parsing: call.parameter("at")) else {
-            throw .invalid("The backup is named by its time, as the list has it.")
-        }
-        return time
-    }
-
-    private static func badBackup(_ problem: StartProblem) -> Problem {
-        Problem(status: .conflict, code: "backup-failed", detail: problem.sentence)
     }
 
     /// What the store of an identity takes on disk, by what it is for.

@@ -82,36 +82,20 @@ struct ExportedList: Sendable {
 }
 
 extension OperatorAPI {
-    /// Answers with a whole list, which is read and written part by part, as fast as the client takes it.
+    /// Answers with a whole list as a file to save, which is read and written part by part, as fast as the
+    /// client takes it. If it cannot be written to its end, or the caller signs out, the answer is torn.
     func export(
         _ call: OperatorCall, _ tenant: Tenant, _ format: ListFormat, _ list: ExportedList
-    ) throws(Problem) -> Response {
-        try saved(call, as: "\(list.name).\(format.rawValue)", format.contentType) {
-            stream, isAuthorized in
-            let isWhole = await Self.write(list, format, to: stream, while: isAuthorized)
-            // Until here its store stays open.
-            withExtendedLifetime(tenant) {}
-            return isWhole
-        }
-    }
-
-    /// Answers with what `write` writes, as a file to save. If it cannot be written to its end, or the caller
-    /// signs out, the answer is torn.
-    /// - Parameter bytes: how many bytes are written, if that is known.
-    func saved(
-        _ call: OperatorCall, as file: String, _ contentType: String, bytes: Int64? = nil,
-        _ write: @escaping @Sendable (ByteStream, () -> Bool) async -> Bool
     ) throws(Problem) -> Response {
         guard let caller = access.caller(call.request) else {
             throw Self.signInRequired("Sign in first.")
         }
         let stream = ByteStream()
-        var fields: HTTPFields = [
-            .contentType: contentType, .cacheControl: "no-store",
+        let fields: HTTPFields = [
+            .contentType: format.contentType, .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
-            .contentDisposition: "attachment; filename=\"\(file)\"",
+            .contentDisposition: "attachment; filename=\"\(list.name).\(format.rawValue)\"",
         ]
-        fields[.contentLength] = bytes.map { String($0) }
         let response = Response(
             head: HTTPResponse(status: .ok, headerFields: fields), stream: stream)
         if call.request.head.method == .head {
@@ -122,7 +106,9 @@ extension OperatorAPI {
             throw .unavailable("Too many files are being written: wait for the end of one.")
         }
         work.start { [access, exports] in
-            let isWhole = await write(stream) { access.isAuthorized(caller) }
+            let isWhole = await Self.write(list, format, to: stream) { access.isAuthorized(caller) }
+            // Until here its store stays open.
+            withExtendedLifetime(tenant) {}
             if isWhole { stream.finish() } else { stream.fail() }
             exports.release()
         }

@@ -2,25 +2,19 @@ import HTTPMessage
 import SyncCore
 import TablesProtocol
 
-// Import of another store's export: its changes become new operations, and its history is added.
+// Import of another store's export: its changes become new operations.
 extension OperatorAPI {
-    /// `POST /import`: takes an export, its changes as new operations and its history.
+    /// `POST /import`: takes the changes of an export as new operations.
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let changes = call.body["changes"]?.array
-        let history = call.body["history"]?.array
-        if changes == nil, history == nil {
-            throw .invalid("Say changes, history or both; each is a list.")
-        }
         var report = Answers.ImportResult()
-        for (index, change) in (changes ?? []).enumerated() {
+        for (index, change) in (call.body["changes"]?.array ?? []).enumerated() {
             do throws(Problem) {
                 report.note(try await Self.submit(try Self.write(change), to: tenant.store), index)
             } catch {
-                report.refuse(.changes, index, error.detail)
+                report.refuse(index, error.detail)
             }
         }
-        try await importHistory(history ?? [], into: tenant.store, &report)
         return .json(report)
     }
 
@@ -86,109 +80,27 @@ extension OperatorAPI {
     }
 }
 
-// Import of history entries in the operator API's own schema.
-extension OperatorAPI {
-    /// Imports entries, the latest first. An entry that cannot be read is reported, and the others are
-    /// imported.
-    func importHistory(
-        _ list: [JSONValue], into store: Store, _ report: inout Answers.ImportResult
-    ) async throws(Problem) {
-        if list.isEmpty { return }
-        var entries: [ImportedEntry] = []
-        var indexes: [Int] = []
-        for (index, value) in list.enumerated() {
-            do throws(Problem) {
-                entries.append(try Self.entry(value))
-                indexes.append(index)
-            } catch {
-                report.refuse(.history, index, error.detail)
-            }
-        }
-        let read = entries
-        let outcomes = try await mappingErrors { () throws(StoreError) in
-            try await store.importHistory(read)
-        }
-        for (outcome, index) in zip(outcomes, indexes) { report.note(outcome, index) }
-    }
-
-    private static func entry(_ value: JSONValue) throws(Problem) -> ImportedEntry {
-        guard let at = value["at"]?.string.flatMap({ Instant(iso: $0) }) else {
-            throw .invalid("at must be a time.")
-        }
-        guard let kind = value["kind"]?.string.flatMap(HistoryKind.init(rawValue:)) else {
-            let all = HistoryKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalid("kind must be one of \(all).")
-        }
-        guard let summary = value["summary"]?.string else {
-            throw .invalid("summary must be a string.")
-        }
-        return ImportedEntry(
-            at: at, kind: kind, actor: try actor(value), table: try table(value),
-            itemID: value["itemId"]?.string, operationID: value["operationId"]?.string,
-            before: try row(value, "before"), after: try row(value, "after"), summary: summary)
-    }
-
-    private static func actor(_ value: JSONValue) throws(Problem) -> Actor {
-        let actor: Actor
-        switch value["actor"]?.string {
-        case "client": actor = value["client"]?.string.map { .namedClient($0) } ?? .client
-        case "person": actor = .person
-        case "engine": actor = .engine
-        default: throw .invalid("actor must be client, person or engine.")
-        }
-        return value["imported"]?.bool == true ? .elsewhere(actor) : actor
-    }
-
-    private static func table(_ value: JSONValue) throws(Problem) -> TableName? {
-        switch value["table"] {
-        case nil, .null: return nil
-        case let named:
-            guard let name = named?.string.flatMap({ TableName($0) }) else {
-                throw .invalid("table must be the name of a table.")
-            }
-            return name
-        }
-    }
-
-    private static func row(_ value: JSONValue, _ name: String) throws(Problem) -> Columns? {
-        switch value[name] {
-        case nil, .null: return nil
-        case _?: return try columns(value, name)
-        }
-    }
-}
-
 extension Answers {
-    /// What became of the elements of an import.
+    /// What became of the changes of an import.
     package struct ImportResult: Codable, Sendable, Hashable {
         package fileprivate(set) var written = 0
         /// Inserts of items that are here already, updates that say what is here.
         package fileprivate(set) var present = 0
         /// Changes of items that are not here, or not any more.
         package fileprivate(set) var missing = 0
-        package fileprivate(set) var historyAdded = 0
-        /// Entries that are here already.
-        package fileprivate(set) var historyPresent = 0
         package fileprivate(set) var refused = 0
-        /// Why elements were refused.
+        /// Why changes were refused.
         package fileprivate(set) var problems: [ImportProblem] = []
 
         /// The result of nothing.
         package init() {}
     }
 
-    /// Why an element was refused.
+    /// Why a change was refused.
     package struct ImportProblem: Codable, Sendable, Hashable {
-        /// The list of the request.
-        package let list: ImportList
-        /// The element's place in its list, from 0.
+        /// The change's place in the request, from 0.
         package let index: Int
         package let detail: String
-    }
-
-    /// A list of the request.
-    package enum ImportList: String, Codable, Sendable, Hashable, CaseIterable {
-        case changes, history
     }
 }
 
@@ -202,48 +114,32 @@ extension Answers.ImportResult {
         case .alreadyExists: present += 1
         case .missing, .gone: missing += 1
         case .preconditionFailed:
-            refuse(.changes, index, "Its version is another one.")
+            refuse(index, "Its version is another one.")
         case .unknownWhilePartial:
-            refuse(
-                .changes, index, "Its table was not pulled yet; sync first, then import again.")
-        case .tableNotAllowed: refuse(.changes, index, Self.notAllowed)
-        case .invalid(let sentence), .failed(let sentence): refuse(.changes, index, sentence)
+            refuse(index, "Its table was not pulled yet; sync first, then import again.")
+        case .tableNotAllowed:
+            refuse(index, "Its table is not one of those that are allowed.")
+        case .invalid(let sentence), .failed(let sentence): refuse(index, sentence)
         case .storageFull(let byBudget):
             refuse(
-                .changes, index,
-                byBudget ? "The disk budget of the store is used up." : "The disk is full.")
-        case .readOnly: refuse(.changes, index, "The store cannot be written.")
-        case .busy: refuse(.changes, index, "Too many writes wait; try again.")
+                index, byBudget ? "The disk budget of the store is used up." : "The disk is full.")
+        case .readOnly: refuse(index, "The store cannot be written.")
+        case .busy: refuse(index, "Too many writes wait; try again.")
         }
     }
 
-    /// Counts an entry of history.
-    mutating func note(_ outcome: ImportedOutcome, _ index: Int) {
-        switch outcome {
-        case .added: historyAdded += 1
-        case .present: historyPresent += 1
-        case .tableNotAllowed: refuse(.history, index, Self.notAllowed)
-        }
-    }
-
-    /// Adds the result of a request for the elements from `start`.
+    /// Adds the result of a request for the changes from `start`.
     package mutating func add(_ result: Self, from start: Int) {
         written += result.written
         present += result.present
         missing += result.missing
-        historyAdded += result.historyAdded
-        historyPresent += result.historyPresent
         refused += result.refused
-        problems += result.problems.map {
-            .init(list: $0.list, index: $0.index + start, detail: $0.detail)
-        }
+        problems += result.problems.map { .init(index: $0.index + start, detail: $0.detail) }
     }
 
-    /// Records an element that cannot be imported, with the reason.
-    mutating func refuse(_ list: Answers.ImportList, _ index: Int, _ detail: String) {
+    /// Records a change that cannot be imported, with the reason.
+    mutating func refuse(_ index: Int, _ detail: String) {
         refused += 1
-        problems.append(.init(list: list, index: index, detail: detail))
+        problems.append(.init(index: index, detail: detail))
     }
-
-    private static let notAllowed = "Its table is not one of those that are allowed."
 }

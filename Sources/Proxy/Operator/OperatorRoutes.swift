@@ -34,7 +34,6 @@ extension OperatorRoute {
         .later(.get, "\(api)/storage", OperatorAPI.storage),
         .later(.get, "\(api)/backups", OperatorAPI.backupList),
         .change(.post, "\(api)/backups", OperatorAPI.makeBackup),
-        .later(.get, "\(api)/backups/{at}", OperatorAPI.downloadBackup),
         .later(.post, "\(api)/backups/{at}/rehearse", OperatorAPI.rehearseBackup),
         .later(.get, "\(api)/notify", OperatorAPI.notification),
         .later(.post, "\(api)/notify/test", OperatorAPI.testNotification),

@@ -122,33 +122,30 @@ package enum Files {
     package static func read(
         _ path: String, mayBePipe: Bool = false, mayBeLink: Bool = true
     ) throws(FileFailure) -> [UInt8]? {
-        let opened = try openForReading(path, mayBePipe: mayBePipe, mayBeLink: mayBeLink)
-        guard let descriptor = opened else { return nil }
-        defer { close(descriptor) }
         var bytes: [UInt8] = []
+        let isThere = try eachPiece(of: path, mayBePipe: mayBePipe, mayBeLink: mayBeLink) {
+            bytes += $0
+        }
+        return isThere ? bytes : nil
+    }
+
+    /// Reads a file piece by piece.
+    /// - Returns: false if there is none.
+    static func eachPiece(
+        of path: String, mayBePipe: Bool = false, mayBeLink: Bool = true,
+        _ take: (ArraySlice<UInt8>) -> Void
+    ) throws(FileFailure) -> Bool {
+        let opened = try openForReading(path, mayBePipe: mayBePipe, mayBeLink: mayBeLink)
+        guard let descriptor = opened else { return false }
+        defer { close(descriptor) }
         var chunk = [UInt8](repeating: 0, count: Limits.smallFilePieceBytes)
         while true {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0 { throw FileFailure("read \(path)") }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
+            if count == 0 { return true }
+            take(chunk[..<count])
         }
-    }
-
-    /// At most so many bytes of a file, which is no link, from an offset on; none at its end.
-    static func read(
-        _ path: String, from offset: Int64, most count: Int
-    ) throws(FileFailure) -> [UInt8] {
-        guard let descriptor = try openForReading(path, mayBeLink: false) else {
-            throw FileFailure("read \(path)")
-        }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: count)
-        // pread writes at most as many bytes as the array has.
-        let read = unsafe pread(descriptor, &bytes, count, off_t(offset))
-        guard read >= 0 else { throw FileFailure("read \(path)") }
-        return Array(bytes.prefix(read))
     }
 
     /// Reads a file to its end and discards the bytes. Throws if the disk cannot read it, and not if there

@@ -144,7 +144,7 @@ public struct HistoryFilter: Sendable, Hashable {
     public var kinds: Set<HistoryKind>?
     /// What writes did; these are selected beside ``kinds``.
     public var effects: Set<WriteEffect> = []
-    /// Who did it, here or in a store whose history was imported; ``Actor/client`` is every client.
+    /// Who did it; ``Actor/client`` is every client.
     public var actor: Actor?
     /// The table's name, in any case.
     public var table: String?
@@ -176,8 +176,8 @@ extension HistoryFilter {
 
     private var isText: Bool { text?.isEmpty == false }
 
-    /// Entries of a period are listed by their times: those that were imported are between the others. Without
-    /// one they are listed by their numbers, which the clock cannot turn round.
+    /// Entries of a period are listed by their times, which an index has. Without one they are listed by their
+    /// numbers, which the clock cannot turn round.
     var isByTime: Bool { !period.isAll }
 
     var source: String { isByTime ? "history INDEXED BY history_by_time" : "history" }
@@ -214,7 +214,10 @@ extension HistoryFilter {
                 "history.item_id IN (SELECT ? UNION ALL \(aliases) UNION ALL \(present))",
                 Array(repeating: item, count: 3))
         }
-        if let actor { add(Self.condition(on: actor), Self.values(of: actor)) }
+        if let actor {
+            let named = actor == .client ? " OR substr(history.actor, 1, 7) = 'client:'" : ""
+            add("(history.actor = ?\(named))", [actor.rawValue])
+        }
         if let table {
             add(
                 "history.table_id = (SELECT id FROM tables WHERE name_key = ?)",
@@ -222,19 +225,6 @@ extension HistoryFilter {
         }
         if isText { addText(text ?? "", add) }
         return (parts.joined(separator: " AND "), values)
-    }
-
-    private static func condition(on actor: Actor) -> String {
-        let one = "history.actor IN (?, ?)"
-        return actor == .client
-            ? """
-            (\(one) OR substr(history.actor, 1, 7) = 'client:'
-              OR substr(history.actor, 1, 17) = 'elsewhere:client:')
-            """ : one
-    }
-
-    private static func values(of actor: Actor) -> StatementValues {
-        [actor.rawValue, Actor.elsewhere(actor).rawValue]
     }
 
     private func addText(_ text: String, _ add: (String, StatementValues) -> Void) {
@@ -252,8 +242,7 @@ extension HistoryFilter {
               OR \(title)
               OR history.kind IN (SELECT value FROM json_each(?))
               OR actor IN (SELECT value FROM json_each(?))
-              OR instr(actor, 'client:') > 0
-                AND substr(actor, instr(actor, 'client:') + 7) LIKE ? ESCAPE '\\')
+              OR substr(actor, 1, 7) = 'client:' AND substr(actor, 8) LIKE ? ESCAPE '\\')
             """,
             Array(repeating: pattern, count: 6) + [
                 JSONList.text(HistoryWords.kinds(containing: text)),
@@ -312,7 +301,7 @@ public enum HistoryWords {
             return actor
         }
         let actor = Actor(rawValue: text)
-        return actor?.isElsewhere == true || actor?.clientName?.isEmpty == true ? nil : actor
+        return actor?.clientName?.isEmpty == true ? nil : actor
     }
 
     static func kinds(containing text: String) -> [String] {
@@ -321,9 +310,7 @@ public enum HistoryWords {
 
     /// The actors without a name of their own whose word contains a text, as they are stored.
     static func actors(containing text: String) -> [String] {
-        actorWords.filter { contains($0.1, text) }.flatMap { actor, _ in
-            [actor.rawValue, Actor.elsewhere(actor).rawValue]
-        }
+        actorWords.filter { contains($0.1, text) }.map(\.0.rawValue)
     }
 
     private static func contains(_ word: String, _ text: String) -> Bool {
@@ -332,13 +319,12 @@ public enum HistoryWords {
 }
 
 extension Store {
-    /// Whether a client with an address of its own made an entry, here or in a store whose history was imported.
+    /// Whether a client with an address of its own made an entry.
     public func hasEntry(ofClient name: String) async throws(StoreError) -> Bool {
-        let actor = Actor.namedClient(name)
-        return try await search {
+        try await search {
             try $0.integer(
-                "SELECT 1 FROM history WHERE actor IN (?, ?) LIMIT 1",
-                [actor.rawValue, Actor.elsewhere(actor).rawValue]) != nil
+                "SELECT 1 FROM history WHERE actor = ? LIMIT 1",
+                [Actor.namedClient(name).rawValue]) != nil
         }
     }
 }

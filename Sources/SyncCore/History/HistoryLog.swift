@@ -120,7 +120,7 @@ public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
 
 /// One entry of history with the item's columns before and after.
 public struct HistoryEntry: Sendable, Hashable {
-    /// The entry's number. Later entries have greater ones, but imported entries are below all others.
+    /// The entry's number. Later entries have greater ones.
     public var id: Int64
     public var at: Instant
     public var kind: HistoryKind
@@ -248,7 +248,7 @@ extension UndoPoint {
 }
 
 /// Who or what did something: made a write, or caused an entry of history.
-public indirect enum Actor: RawRepresentable, Sendable, Hashable {
+public enum Actor: RawRepresentable, Sendable, Hashable {
     /// An app through `/tables`.
     case client
     /// An app with its own capability address, by the address's name.
@@ -257,8 +257,6 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     case person
     /// The engine: an answer of the backend, or a policy.
     case engine
-    /// An actor in another store, whose history was imported.
-    case elsewhere(Actor)
 
     /// Reads an actor's stored text.
     public init?(rawValue: String) {
@@ -267,12 +265,6 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         case "person": self = .person
         case "engine": self = .engine
         default:
-            if rawValue.hasPrefix(Self.elsewherePrefix) {
-                let there = String(rawValue.dropFirst(Self.elsewherePrefix.count))
-                guard let actor = Actor(rawValue: there), !actor.isElsewhere else { return nil }
-                self = .elsewhere(actor)
-                return
-            }
             guard rawValue.hasPrefix(Self.namePrefix) else { return nil }
             self = .namedClient(String(rawValue.dropFirst(Self.namePrefix.count)))
         }
@@ -285,7 +277,6 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         case .namedClient(let name): Self.namePrefix + name
         case .person: "person"
         case .engine: "engine"
-        case .elsewhere(let actor): Self.elsewherePrefix + actor.rawValue
         }
     }
 
@@ -294,7 +285,6 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         switch self {
         case .client, .namedClient: Actor.client.rawValue
         case .person, .engine: rawValue
-        case .elsewhere(let actor): actor.kind
         }
     }
 
@@ -302,7 +292,7 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     public var isClient: Bool {
         switch self {
         case .client, .namedClient: true
-        case .person, .engine, .elsewhere: false
+        case .person, .engine: false
         }
     }
 
@@ -310,16 +300,9 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     public var clientName: String? {
         switch self {
         case .namedClient(let name): name
-        case .elsewhere(let actor): actor.clientName
         case .client, .person, .engine: nil
         }
     }
 
-    /// Whether it acted in another store.
-    public var isElsewhere: Bool {
-        if case .elsewhere = self { true } else { false }
-    }
-
     private static let namePrefix = "client:"
-    private static let elsewherePrefix = "elsewhere:"
 }

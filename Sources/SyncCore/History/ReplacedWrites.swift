@@ -45,8 +45,7 @@ struct ReplacedWrites: InTransaction {
             SELECT \(HistoryRow.columns) FROM history
             WHERE table_id = ?1 AND item_id IN (
                 SELECT ?2 UNION ALL SELECT alias FROM aliases WHERE table_id = ?1 AND id = ?2)
-              AND (kind = 'pulled' OR kind IN ('write', 'edited', 'undone', 'resolved')
-                AND actor NOT GLOB 'elsewhere:*')
+              AND kind IN ('pulled', 'write', 'edited', 'undone', 'resolved')
               -- A decision for the backend's row gives the operation up.
               AND (kind <> 'resolved' OR NOT EXISTS (SELECT 1 FROM operations
                 WHERE operations.op_id = history.op_id AND state = 'discarded'))

@@ -189,7 +189,7 @@ struct Restoration {
     /// would become part of a path that is asked of the backend.
     /// - Throws: ``StoreError`` with the sentence that says what is wrong.
     func refuseForeignValues() throws {
-        // What an import brings has ids of another store, and no undo sends it.
+        // Of an entry that cannot be undone nothing is sent.
         let ids: [Bool] = try transaction.all(
             """
             SELECT item_id FROM operations

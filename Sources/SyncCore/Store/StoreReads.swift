@@ -289,6 +289,18 @@ extension Store {
         }
     }
 
+    /// Whether the store has an item with these values, so that writing them would change nothing.
+    public func has(
+        _ columns: Columns, in table: TableName, _ id: ItemID
+    ) async throws(StoreError) -> Bool {
+        try await read { transaction in
+            guard let table = try transaction.tables.table(table),
+                let row = try transaction.items.row(table, id)?.visible
+            else { return false }
+            return row.holds(columns)
+        }
+    }
+
     /// The item of exactly this id, and the state of its first open operation.
     private func item(
         _ table: TableRecord, _ id: String, _ connection: Connection

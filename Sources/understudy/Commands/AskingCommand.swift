@@ -77,6 +77,76 @@ extension ListCommand {
     }
 }
 
+struct PageOptions: ParsableArguments {
+    @Option(
+        help: "How many to show, at most \(Proxy.Limits.pageElementsMax). (default: \(Self.shown))")
+    var limit: Int?
+
+    @Option(help: "Where the list before ended.")
+    var after: String?
+
+    func validate() throws {
+        guard (1...Proxy.Limits.pageElementsMax).contains(limit ?? Self.shown) else {
+            throw ValidationError(
+                "--limit must be a whole number from 1 to \(Proxy.Limits.pageElementsMax).")
+        }
+    }
+
+    private static let shown = 50
+
+    /// The options as query pairs of the operator API.
+    var query: [(String, String?)] { query(limit: "limit", after: "after") }
+
+    /// The same where the API has other names for them.
+    func query(limit name: String, after next: String) -> [(String, String?)] {
+        [(name, String(limit ?? Self.shown)), (next, after)]
+    }
+
+    fileprivate var isGiven: Bool { limit != nil || after != nil }
+}
+
+/// A form in which the operator API writes a whole list.
+enum ListForm: String {
+    case csv, jsonl
+}
+
+/// The options that have a command write all of a list, in the place of a page.
+struct ListFormOptions: ParsableArguments {
+    @Flag(help: "Write all that match as comma-separated values, as spreadsheets read them.")
+    var csv = false
+
+    @Flag(help: "Write all that match as JSON, one object in each line.")
+    var jsonl = false
+
+    func validate() throws {
+        if csv, jsonl { throw ValidationError("Say one of --csv and --jsonl.") }
+    }
+
+    var form: ListForm? { csv ? .csv : jsonl ? .jsonl : nil }
+
+    /// Writes all of a list to standard output while it arrives.
+    /// - Returns: false where a page is asked for.
+    func write(
+        _ path: String, _ filter: [(String, String?)], _ page: PageOptions,
+        _ options: ClientOptions
+    ) async throws -> Bool {
+        guard let form else { return false }
+        guard !page.isGiven, !options.json else {
+            throw StartProblem(
+                "--csv and --jsonl write all that match: leave --limit, --after and --json out.")
+        }
+        try await options.withOperatorOrStore { client in
+            try await client.lines(of: path, filter, form) { line in
+                switch form {
+                case .csv: ThisProcess.print(csvLine: line)
+                case .jsonl: ThisProcess.print(json: line)
+                }
+            }
+        }
+        return true
+    }
+}
+
 protocol RemoveCommand: AskingCommand where Answer == Answers.Nothing {
     var path: String { get }
 

@@ -9,7 +9,7 @@ struct Conflicts: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Resolve.self, ConflictsResolveAll.self],
         defaultSubcommand: List.self)
 
-    struct List: ListCommand, WholeListCommand {
+    struct List: ListCommand {
         static let configuration = CommandConfiguration(
             abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
         static let nothing = "No conflicts."
@@ -17,12 +17,16 @@ struct Conflicts: AsyncParsableCommand {
 
         @OptionGroup var selection: ChangeSelection
         @OptionGroup var page: PageOptions
-        @OptionGroup var whole: WholeListOptions
+        @OptionGroup var form: ListFormOptions
         @OptionGroup var options: ClientOptions
 
         var path: String { "/conflicts" }
-        var selected: [(String, String?)] { selection.query }
         var query: [(String, String?)] { page.query + selection.query }
+
+        func run() async throws {
+            if try await form.write(path, selection.query, page, options) { return }
+            try await askAndShow()
+        }
 
         func lines(of conflict: Answers.ConflictDetail) -> [String] {
             TerminalText.conflict(conflict)

@@ -140,31 +140,21 @@ struct Exporter {
         return counts
     }
 
-    /// Writes the rows of each table in the order of their ids. Each page begins after the last id, so that
-    /// rows which are added or deleted meanwhile move no other row.
+    /// Writes the rows of each table in the order of their ids.
     private mutating func rows() async throws {
         for table in try await tables() {
             let name = table.name
-            var query: [(String, String?)] = [
-                ("top", String(Proxy.Limits.pageRowsMax)), ("orderby", "id"),
-            ]
-            var last: String?
-            repeat {
-                let page: Answers.Page<Answers.TableItem> = try await client.get(
-                    "/tables/\(PercentCoding.encode(name))/items",
-                    query + [("filter", last.map { "id gt \(Self.literal($0, table.idKind))" })])
-                for row in page.items {
-                    try write([
-                        ("type", .string("item")), ("table", .string(name)),
-                        ("item", row.item.json), ("ownColumns", row.ownColumns?.json ?? .null),
-                        ("state", .string(row.state.rawValue)),
-                    ])
-                    counts.items += 1
-                }
+            let path = "/tables/\(PercentCoding.encode(name))/items"
+            try await client.elements(of: path, [("orderby", "id")]) {
+                row throws(StartProblem) in
+                try write([
+                    ("type", .string("item")), ("table", .string(name)),
+                    ("item", row["item"] ?? .null), ("ownColumns", row["ownColumns"] ?? .null),
+                    ("state", row["state"] ?? .null),
+                ])
+                counts.items += 1
                 bar.draw("rows of \(name)", done: counts.items, total: nil)
-                last = page.next == nil ? nil : page.items.last?.item.json["id"]?.string
-                query = query.filter { $0.0 != "filter" }
-            } while last != nil
+            }
         }
     }
 
@@ -196,23 +186,10 @@ struct Exporter {
         return page.items
     }
 
-    /// An id in a filter. Quotes are doubled byte by byte: one with a combining mark is another character.
-    static func literal(_ id: String, _ kind: IDKind) -> String {
-        if kind == .integer { return id }
-        let quote = UInt8(ascii: "'")
-        var bytes = [quote]
-        for byte in id.utf8 {
-            bytes.append(byte)
-            if byte == quote { bytes.append(quote) }
-        }
-        bytes.append(quote)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     private mutating func queue() async throws {
         var ids: [String] = []
-        try await client.all("/operations") { (one: Answers.OperationSummary) in
-            ids.append(one.id)
+        try await client.elements(of: "/operations") { operation in
+            if let id = operation["id"]?.string { ids.append(id) }
         }
         for id in ids {
             try write(
@@ -224,14 +201,16 @@ struct Exporter {
     }
 
     private mutating func history() async throws {
-        var entries: [JSONValue] = []
-        try await client.all("/history") { entries.append($0) }
-        for entry in entries { try write([("type", .string("history"))], and: entry) }
-        counts.history = entries.count
+        try await client.elements(of: "/history") { entry throws(StartProblem) in
+            try write([("type", .string("history"))], and: entry)
+            counts.history += 1
+        }
     }
 
     /// Writes a line with these members and those of an answer.
-    private func write(_ members: [(String, JSONValue)], and answer: JSONValue? = nil) throws {
+    private func write(
+        _ members: [(String, JSONValue)], and answer: JSONValue? = nil
+    ) throws(StartProblem) {
         var all = members.map { JSONValue.Member($0.0, $0.1) }
         if case .object(let more)? = answer { all += more }
         let line = JSONValue.object(all).text

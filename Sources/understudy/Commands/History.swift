@@ -38,11 +38,11 @@ struct HistoryList: AsyncParsableCommand {
 
     @OptionGroup var selection: HistorySelection
     @OptionGroup var page: PageOptions
-    @OptionGroup var whole: WholeListOptions
+    @OptionGroup var form: ListFormOptions
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        if undo != nil || !undoDecisions.isEmpty, selection.isGiven || whole.format != nil {
+        if undo != nil || !undoDecisions.isEmpty, selection.isGiven || form.form != nil {
             throw ValidationError(
                 "--undo and --undo-decisions name what they undo: no filter goes with them.")
         }
@@ -70,9 +70,7 @@ struct HistoryList: AsyncParsableCommand {
             }
             return
         }
-        if whole.format != nil {
-            return try await whole.write("/history", selection.query, page, options)
-        }
+        if try await form.write("/history", selection.query, page, options) { return }
         let list: Answers.HistoryPage = try await options.withOperatorOrStore {
             try await $0.get("/history", selection.query + page.query)
         }
@@ -178,7 +176,6 @@ extension TerminalText {
         let values = changes.count == 1 ? changes : []
         let sentence = entry.kind == .write && !values.isEmpty ? [] : [entry.summary]
         return ([head(entry)] + sentence + values).joined(separator: "  ")
-            + (entry.imported ? "  (imported)" : "")
     }
 
     /// An entry with all that is known of it.
@@ -186,7 +183,6 @@ extension TerminalText {
         var lines = [head(entry), "  \(entry.summary)"]
         lines += changes(of: entry).map { "  \($0)" }
         if let id = entry.operationId { lines.append("  operation \(id)") }
-        if entry.imported { lines.append("  imported from another store") }
         if let undoing = entry.undoneBy {
             lines.append("  undone by entry \(undoing)")
         } else if entry.undoable {

@@ -5,15 +5,14 @@ import TablesProtocol
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring an export into this store: its changes as new operations, its history.",
+        abstract: "Bring the changes of an export into this store as new operations.",
         discussion: """
             The open operations of the export become changes of this store, in their order, and go \
             to the backend with the next sync. With --rows the rows become inserts as well, which \
             is for a backend that does not have them yet; without it rows come with the next pull. \
-            Entries of history come with their times, marked as imported, and cannot be undone \
-            here. What is here already is left alone, so it can be repeated. JSON: {written, \
-            present, missing, historyAdded, historyPresent, refused, problems}; with --dry-run \
-            {changes, history}.
+            The history of the export stays in the file. What is here already is left alone, so it \
+            can be repeated. JSON: {written, present, missing, refused, problems}; with --dry-run \
+            {changes}.
             """)
 
     @Argument(
@@ -33,56 +32,41 @@ struct Import: AsyncParsableCommand {
         let export = try ExportFile(
             reading: file == "-" ? InputFile.standardInput : file, rows: rows)
         if dryRun {
-            let plan = JSONValue.members(
-                ("changes", .number(export.changes.count)),
-                ("history", .number(export.history.count)))
-            return options.show(plan) { _ in
-                [
-                    "\(export.changes.count) changes would be made, "
-                        + "\(export.history.count) entries of history brought in."
-                ]
-            }
+            let plan = JSONValue.members(("changes", .number(export.changes.count)))
+            return options.show(plan) { _ in ["\(export.changes.count) changes would be made."] }
         }
-        let result = try await options.withOperatorOrStore { client in
-            var importer = Importer(client: client)
-            // History first, so that the entries of the changes are newer.
-            try await importer.send("history", export.history)
-            try await importer.send("changes", export.changes)
-            return importer.result
+        let result = try await options.withOperatorOrStore {
+            try await Self.send(export.changes, $0)
         }
         options.show(result, TerminalText.imported)
         if result.refused > 0 { throw ExitStatus.error }
     }
-}
 
-/// Sends the parts of an export, in requests of bounded size.
-private struct Importer {
-    let client: OperatorClient
-    /// The result of all requests so far.
-    private(set) var result = Answers.ImportResult()
-
-    init(client: OperatorClient) { self.client = client }
-
-    mutating func send(_ name: String, _ elements: [JSONValue]) async throws {
-        var rest = elements[...]
+    /// Sends changes in requests of bounded size.
+    private static func send(
+        _ changes: [JSONValue], _ client: OperatorClient
+    ) async throws -> Answers.ImportResult {
+        var result = Answers.ImportResult()
+        var rest = changes[...]
         var bar = ProgressBar()
         defer { bar.end() }
         while !rest.isEmpty {
-            let batch = Array(rest.prefix(Self.batch(rest)))
-            let done = elements.count - rest.count
-            rest = rest.dropFirst(batch.count)
+            let part = Array(rest.prefix(fitting(rest)))
+            let done = changes.count - rest.count
+            rest = rest.dropFirst(part.count)
             result.add(
-                try await client.post("/import", [], .members((name, .array(batch)))),
+                try await client.post("/import", [], .members(("changes", .array(part)))),
                 from: done)
-            bar.draw(name, done: elements.count - rest.count, total: elements.count)
+            bar.draw("changes", done: changes.count - rest.count, total: changes.count)
         }
+        return result
     }
 
-    /// How many elements fit in one request; at least one.
-    private static func batch(_ rest: ArraySlice<JSONValue>) -> Int {
+    /// How many changes fit in one request; at least one.
+    private static func fitting(_ rest: ArraySlice<JSONValue>) -> Int {
         var bytes = 0
-        let fitting = rest.prefix(Proxy.Limits.importedOperations).prefix { element in
-            bytes += element.text.utf8.count
+        let fitting = rest.prefix(Proxy.Limits.importedOperations).prefix { change in
+            bytes += change.text.utf8.count
             return bytes <= Limits.importRequestBytes
         }
         return max(fitting.count, 1)
@@ -123,12 +107,10 @@ private struct CountedLines {
     }
 }
 
-/// The content of a file that `understudy export` wrote, as the lists of `POST /import`.
+/// The content of a file that `understudy export` wrote, as the changes of `POST /import`.
 struct ExportFile: Sendable {
     /// The rows as inserts, if requested, then the open operations in their order.
     private(set) var changes: [JSONValue] = []
-    /// The history, the latest first.
-    private(set) var history: [JSONValue] = []
 
     /// Reads the file.
     /// - Parameter rows: whether rows become inserts.
@@ -148,7 +130,6 @@ struct ExportFile: Sendable {
             switch value["type"]?.string {
             case "item" where rows: changes.append(Self.insert(value))
             case "operation": operations.append(Self.change(value))
-            case "history": history.append(Self.entry(value))
             default: break
             }
         }
@@ -216,16 +197,6 @@ struct ExportFile: Sendable {
         if case .object(let own) = line["ownColumns"] { columns += own }
         return columns
     }
-
-    /// The members that the operator API takes. The line of another version may have others.
-    private static func entry(_ line: JSONValue) -> JSONValue {
-        .object(entryNames.compactMap { name in line[name].map { .init(name, $0) } })
-    }
-
-    private static let entryNames = [
-        "at", "kind", "actor", "client", "imported", "table", "itemId", "operationId", "before",
-        "after", "summary",
-    ]
 
     private static func change(_ line: JSONValue) -> JSONValue {
         let summary = line["summary"]

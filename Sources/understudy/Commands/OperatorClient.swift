@@ -56,27 +56,6 @@ struct OperatorClient: Sendable {
         _ path: String, _ body: JSONValue
     ) async throws(StartProblem) -> Answer { try await send(.patch, path, [], body) }
 
-    /// Reads a list page by page.
-    /// - Parameter each: called with one element after the other.
-    func all<Element: Answers.Part>(
-        _ path: String, _ query: [(String, String?)] = [],
-        _ each: (Element) async throws(StartProblem) -> Void
-    ) async throws(StartProblem) {
-        var after: String?
-        repeat {
-            let page: Answers.Page<Element> = try await get(
-                path, query + [("limit", String(Proxy.Limits.pageElementsMax)), ("after", after)])
-            for element in page.items { try await each(element) }
-            after = page.next
-        } while after != nil
-    }
-
-    /// The text at a path under `/-/`, such as the metrics.
-    func text(_ path: String) async throws(StartProblem) -> String {
-        let response = try await answer(.get, "/-/\(path)", nil)
-        return String(decoding: response.bytes ?? [], as: UTF8.self)
-    }
-
     func delete(_ path: String) async throws(StartProblem) -> Answers.Nothing {
         try await send(.delete, path, [], nil)
     }
@@ -125,32 +104,55 @@ struct OperatorClient: Sendable {
             status == .badRequest ? .usage : .error)
     }
 
-    /// Reads an answer while it arrives.
-    /// - Parameter take: gets each piece.
-    func read(
-        _ path: String, _ query: [(String, String?)], _ take: ([UInt8]) -> Void
+    /// Reads a whole list while it arrives.
+    /// - Parameter each: gets each line without its end.
+    func lines(
+        of path: String, _ query: [(String, String?)], _ form: ListForm,
+        _ each: (String) throws(StartProblem) -> Void
     ) async throws(StartProblem) {
-        let request = request(.get, target(path, query), nil)
+        let request = request(.get, target(path, query + [("format", form.rawValue)]), nil)
         let response: Response
         do {
             response = try await transport.open(request)
         } catch {
             throw unanswered(error)
         }
-        guard response.head.status != .ok else {
-            return try await Self.pieces(of: response, take)
+        var begun: [UInt8] = []
+        try await Self.pieces(of: response) { piece throws(StartProblem) in
+            begun += piece
+            guard response.head.status == .ok, piece.contains(Self.lineFeed) else { return }
+            let lines = begun.split(separator: Self.lineFeed, omittingEmptySubsequences: false)
+            for line in lines.dropLast() { try each(String(decoding: line, as: UTF8.self)) }
+            begun = Array(lines.last ?? [])
         }
-        var body: [UInt8] = []
-        try await Self.pieces(of: response) { body += $0 }
-        throw Self.problem(try? JSONValue(parsing: body), response.head.status, path)
+        if response.head.status != .ok {
+            throw Self.problem(try? JSONValue(parsing: begun), response.head.status, path)
+        }
     }
 
+    /// Reads all elements of a list while they arrive.
+    func elements(
+        of path: String, _ query: [(String, String?)] = [],
+        _ each: (JSONValue) throws(StartProblem) -> Void
+    ) async throws(StartProblem) {
+        try await lines(of: path, query, .jsonl) { line throws(StartProblem) in
+            let element = try? JSONValue(
+                parsing: Array(line.utf8), maxDepth: TablesProtocol.Limits.envelopeDepth)
+            guard let element else {
+                throw StartProblem("The answer to \(path) cannot be read.", .error)
+            }
+            try each(element)
+        }
+    }
+
+    private static let lineFeed = UInt8(ascii: "\n")
+
     private static func pieces(
-        of response: Response, _ take: ([UInt8]) -> Void
+        of response: Response, _ take: ([UInt8]) throws(StartProblem) -> Void
     ) async throws(StartProblem) {
         let stream: ByteStream
         switch response.body {
-        case .bytes(let bytes): return take(bytes)
+        case .bytes(let bytes): return try take(bytes)
         case .stream(let open): stream = open
         }
         let (readable, isReadable) = AsyncStream.makeStream(of: Void.self)
@@ -158,7 +160,7 @@ struct OperatorClient: Sendable {
         while true {
             switch stream.read(maxBytes: Proxy.Limits.filePieceBytes, wake: { isReadable.yield() })
             {
-            case .bytes(let bytes): take(bytes)
+            case .bytes(let bytes): try take(bytes)
             case .wait: await wakes.next()
             case .end: return
             case .failed:

@@ -41,7 +41,7 @@ struct Held<Answer: Encodable & Sendable>: Encodable, Sendable {
     func encode(to encoder: any Encoder) throws { try answer.encode(to: encoder) }
 }
 
-struct QueueList: WholeListCommand {
+struct QueueList: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List operations, in the order in which they are sent.",
         discussion: "JSON: {items: [operation], next, total}.")
@@ -55,11 +55,16 @@ struct QueueList: WholeListCommand {
         completion: .list(OperationOrder.allCases.map(\.rawValue)))
     var sort: String?
     @OptionGroup var page: PageOptions
-    @OptionGroup var whole: WholeListOptions
+    @OptionGroup var form: ListFormOptions
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/operations" }
-    var selected: [(String, String?)] { selection.query + [("sort", sort)] }
+    private var path: String { "/operations" }
+    private var selected: [(String, String?)] { selection.query + [("sort", sort)] }
+
+    func run() async throws {
+        if try await form.write(path, selected, page, options) { return }
+        try await askAndShow()
+    }
 
     func ask(_ client: OperatorClient) async throws -> Held<Answers.Page<Answers.OperationSummary>>
     {

@@ -28,7 +28,7 @@ struct TablesList: ListCommand {
     func lines(of table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-struct TablesRows: WholeListCommand {
+struct TablesRows: AskingCommand {
     static let configuration = CommandConfiguration(
         commandName: "rows", abstract: "List rows of a table with their sync state.",
         discussion: "JSON: {items: [{item, ownColumns, state, …}], next, total}.")
@@ -49,15 +49,20 @@ struct TablesRows: WholeListCommand {
     var deleted = false
 
     @OptionGroup var page: PageOptions
-    @OptionGroup var whole: WholeListOptions
+    @OptionGroup var form: ListFormOptions
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/tables/\(PercentCoding.encode(table))/items" }
-    var selected: [(String, String?)] {
+    private var path: String { "/tables/\(PercentCoding.encode(table))/items" }
+    private var selected: [(String, String?)] {
         [
             ("filter", filter), ("q", text), ("orderby", orderby),
             ("includeDeleted", deleted ? "true" : nil),
         ]
+    }
+
+    func run() async throws {
+        if try await form.write(path, selected, page, options) { return }
+        try await askAndShow()
     }
 
     func ask(_ client: OperatorClient) async throws -> Answers.Page<Answers.TableItem> {

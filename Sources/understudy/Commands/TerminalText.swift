@@ -240,18 +240,8 @@ extension TerminalText {
     static func imported(_ result: Answers.ImportResult) -> [String] {
         [
             "\(result.written) changes made, \(result.present) there already, "
-                + "\(result.missing) of items that are gone, \(result.refused) refused.",
-            "\(result.historyAdded) entries of history brought in, "
-                + "\(result.historyPresent) there already.",
-        ]
-            + result.problems.map { problem in
-                let what =
-                    switch problem.list {
-                    case .history: "entry"
-                    case .changes: "change"
-                    }
-                return "  \(what) \(problem.index + 1): \(problem.detail)"
-            }
+                + "\(result.missing) of items that are gone, \(result.refused) refused."
+        ] + result.problems.map { "  change \($0.index + 1): \($0.detail)" }
     }
 }
 

@@ -34,7 +34,6 @@ struct Understudy: AsyncParsableCommand {
                 name: "Keep",
                 subcommands: [
                     BackupCommand.self, Backups.self, Restore.self, Export.self, Import.self,
-                    Support.self,
                 ]),
         ])
 }

@@ -122,8 +122,7 @@ final class RunningSettings: Sendable {
             let said = sources.statements(setting)
             if said.isEmpty { return nil }
             return ProcessReport.Setting(
-                name: setting.name,
-                values: said.map { Redaction.withoutCredentials(setting.shown($0.text)) },
+                name: setting.name, values: said.map { setting.shown($0.text) },
                 origins: said.map(\.place))
         }
     }

@@ -190,6 +190,8 @@ extension Doctor {
 struct RunningState: Sendable, Hashable {
     /// The tables that its clients have read and that no sync has pulled.
     var wanted: [TableName] = []
+    /// Its libraries, its settings and the end of its log; nil if it does not say.
+    var process: Answers.ProcessReport?
     var settings: [String: [String]] = [:]
     /// What it has found of its backend.
     var backend: Answers.BackendStatus?
@@ -227,8 +229,10 @@ struct RunningState: Sendable, Hashable {
         }
         state.unsigned = status?.unsigned?.sentence
         state.wanted = (status?.wantedTables ?? []).compactMap { TableName($0) }
-        let process: Answers.ProcessReport? = try? await client.forAll.get("/process")
-        for setting in process?.settings ?? [] { state.settings[setting.name] = setting.values }
+        state.process = try? await client.forAll.get("/process")
+        for setting in state.process?.settings ?? [] {
+            state.settings[setting.name] = setting.values
+        }
         if status?.queue.queued ?? 0 > 0 { state.held = try? await Holding.read(client) }
         let identities: Answers.Page<Answers.KnownIdentity>? = try? await client.forAll.get(
             "/identities")
@@ -267,7 +271,9 @@ struct RunningState: Sendable, Hashable {
             let values = settings[setting.name]
             let isPath: (String) -> Bool = { $0.hasPrefix("/") || $0.contains("=@/") }
             if Self.paths.contains(setting.name), values?.allSatisfy(isPath) != true { continue }
-            if values?.contains(where: Redaction.hides(in:)) == true { continue }
+            if values?.contains(where: { $0.contains(ConfigurationProblem.hidden) }) == true {
+                continue
+            }
             flags[setting.name] = values
         }
         return flags

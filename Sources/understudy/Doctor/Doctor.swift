@@ -308,7 +308,11 @@ struct DoctorCommand: AsyncParsableCommand {
             Looks at the configuration, the data folder, the stores, the queue, the port and the \
             backend, and says what to do. Needs no Understudy that runs; of one that runs it takes \
             the settings that it does not find itself. Ends with 1 when there is a problem. \
-            JSON: {findings: [{check, state: ok|warning|problem, finding, advice}]}.
+            JSON: {findings: [{check, state: ok|warning|problem, finding, advice}], version, \
+            startedAt, libraries, settings, log}: the running Understudy's, with the last lines of \
+            its log. While none runs, startedAt is null, log is empty and the settings are those of \
+            this command. No token and no password is in it; read it before you send it to another \
+            person.
             """)
 
     @Option(help: "The backend to look at, instead of the configured one.")
@@ -324,21 +328,34 @@ struct DoctorCommand: AsyncParsableCommand {
         var flags: [String: [String]] = [:]
         if let backend { flags[Settings.backend.name] = [backend] }
         if allowPlainHttp { flags[Settings.allowPlainHTTP.name] = ["yes"] }
-        let findings = try await Self.findings(options, flags)
-        options.show(Report(findings: findings)) { TerminalText.findings($0.findings) }
-        if findings.contains(where: { $0.state == .problem }) { throw ExitStatus.error }
+        let report = try await report(flags)
+        options.show(report) { TerminalText.findings($0.findings) }
+        if report.findings.contains(where: { $0.state == .problem }) { throw ExitStatus.error }
     }
 
+    /// What a maintainer needs of an Understudy: one that runs, or that of this command.
     private struct Report: Encodable {
         let findings: [Finding]
+        let version: String
+        let startedAt: Instant?
+        let libraries: [ProcessReport.Library]
+        let settings: [ProcessReport.Setting]
+        let log: [String]
+
+        init(_ findings: [Finding], _ process: Answers.ProcessReport?, own: Sources) {
+            self.findings = findings
+            version = process?.version ?? Version.text
+            startedAt = process?.startedAt
+            libraries = process?.libraries ?? ProcessReport.Library.shared
+            settings = process?.settings ?? RunningSettings(own).all
+            log = process?.log ?? []
+        }
     }
 
-    /// The findings for the options.
     /// - Parameter flags: further settings by name.
-    static func findings(
-        _ options: ClientOptions, _ flags: [String: [String]] = [:]
-    ) async throws -> [Finding] {
-        var sources = try options.sources(flags)
+    private func report(_ flags: [String: [String]]) async throws -> Report {
+        let own = try options.sources(flags)
+        var sources = own
         var running: RunningState?
         var silence: String?
         do {
@@ -351,9 +368,9 @@ struct DoctorCommand: AsyncParsableCommand {
         if let running {
             sources = try options.sources(running.flags(missingIn: sources).merging(flags) { $1 })
         }
-        return await Doctor(
+        let doctor = Doctor(
             sources: sources, folder: try options.folder(), running: running,
-            silence: silence, variables: UnknownVariable.all(ThisProcess.environmentNames)
-        ).findings()
+            silence: silence, variables: UnknownVariable.all(ThisProcess.environmentNames))
+        return Report(await doctor.findings(), running?.process, own: own)
     }
 }

@@ -229,6 +229,72 @@ struct AutomaticBackupsTests {
         }
     }
 
+    @Test func `a manifest names each file with its size and SHA-256, and what differs is refused`()
+        async throws
+    {
+        try await TestApp.run { test in
+            _ = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
+            try Files.write(test.folder.policiesFile, Array("abc".utf8))
+            let at = try time("2026-11-25T12:00:00.000Z")
+            let backups = AutomaticBackups(
+                of: test.folder, plan: BackupPlan(), now: { at }, sleep: { _ in },
+                log: Logger(label: "test"))
+            let path = try await backups.make().get().backup.path
+            let manifest = try JSONValue(
+                parsing: try #require(try Files.read("\(path)/manifest.json")))
+            let store = "stores/anonymous/store.sqlite"
+            #expect(manifest["version"]?.integer == 2)
+            #expect(manifest["program"]?.string == Version.text)
+            let files = try #require(manifest["files"]?.array)
+            #expect(files.map { $0["name"]?.string } == ["policies", store])
+            #expect(
+                files[0]
+                    == .members(
+                        ("name", .string("policies")), ("bytes", .number(3)),
+                        (
+                            "sha256",
+                            .string(
+                                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+                        )))
+            #expect(
+                files[1]["bytes"]?.integer == Files.size("\(path)/\(store)").map { $0 })
+            #expect(try await Self.openOperations([path]) == [1])
+
+            func refusal() async -> String? {
+                do {
+                    _ = try await Self.openOperations([path])
+                    return nil
+                } catch {
+                    return (error as? StartProblem)?.sentence ?? "\(error)"
+                }
+            }
+            let changed = "is not as it was written: restore another backup."
+            try Files.write("\(path)/policies", Array("abd".utf8))
+            #expect(await refusal() == "\(path)/policies \(changed)")
+            try FileManager.default.removeItem(atPath: "\(path)/policies")
+            #expect(
+                await refusal()
+                    == "\(path) lacks a file that its manifest names: restore another backup.")
+            try Files.write("\(path)/policies", Array("abc".utf8))
+            // A bit in the text of a row, which no check of SQLite sees.
+            let kept = try #require(try Files.read("\(path)/\(store)"))
+            var bytes = kept
+            let text = Array("one".utf8)
+            let index = try #require(
+                bytes.indices.first { bytes[$0...].starts(with: text) })
+            bytes[index] ^= 1
+            try Files.write("\(path)/\(store)", bytes)
+            #expect(await refusal() == "\(path)/\(store) \(changed)")
+            try FileManager.default.removeItem(atPath: "\(path)/\(store)")
+            #expect(await refusal()?.hasPrefix("\(path)/\(store) is missing") == true)
+            try Files.write("\(path)/\(store)", kept)
+            #expect(await refusal() == nil)
+            let old = manifest.text.replacing(#""version":2"#, with: #""version":1"#)
+            try Files.write("\(path)/manifest.json", Array(old.utf8))
+            #expect(await refusal()?.contains("a backup of another version") == true)
+        }
+    }
+
     @available(*, noasync)
     private static func verified(_ path: String) throws -> Int {
         try Backup(path: path).verified().reduce(0) { $0 + $1.openOperations }

@@ -11,9 +11,6 @@ struct AnswerSchemas {
     private(set) var all: [(name: String, schema: JSONValue)] = []
     private let comments: [String: String]
 
-    /// The one whole number that may be negative: an entry of an imported history.
-    private static let signed = "HistoryEntry.id"
-
     /// Makes the schemas of types, and of the types in them.
     /// - Parameter sources: the folders whose comments describe them.
     init(of types: [any Decodable.Type], commentsIn sources: [URL]) throws {
@@ -36,9 +33,7 @@ struct AnswerSchemas {
         case is String.Type: return .members(("type", .string("string")))
         case is Bool.Type: return .members(("type", .string("boolean")))
         case is Int.Type, is Int64.Type:
-            let number = JSONValue.Member("type", .string("integer"))
-            return .object(
-                place == Self.signed ? [number] : [number, .init("minimum", .number(0))])
+            return .members(("type", .string("integer")), ("minimum", .number(0)))
         case is JSONValue.Type: return .object([])
         case is Instant.Type, is Answers.Item.Type, is OperationKind.Type, is OperationState.Type:
             return .members(("$ref", .string("#/components/schemas/\(type)")))

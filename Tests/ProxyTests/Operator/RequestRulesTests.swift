@@ -197,7 +197,6 @@ struct RequestRulesTests {
         #expect(most("SettingsPatch", "pageRows") == SyncLimits.pullPageRows)
         #expect(most("BulkRequest", "limit") == Limits.pageElementsMax)
         #expect(most("ImportRequest", "changes", "maxItems") == Limits.importedOperations)
-        #expect(most("ImportRequest", "history", "maxItems") == Limits.importedOperations)
     }
 }
 

@@ -94,19 +94,6 @@ struct ServiceTests {
         #expect(tail.lines == ["6", "7", "8"])
     }
 
-    @Test(arguments: [
-        ("http://ana:geheim@proxy:3128", "http://(kept secret)@proxy:3128"),
-        ("socks5h://a@b@c/x@y", "socks5h://(kept secret)@c/x@y"),
-        (
-            "from https://u:p@h to http://k/?a=b@c.",
-            "from https://(kept secret)@h to http://k/?a=b@c."
-        ),
-        ("http://plain:80/a@b", "http://plain:80/a@b"), ("ana@example", "ana@example"), ("", ""),
-    ])
-    func `an address is shown without user and password`(_ text: String, _ shown: String) {
-        #expect(Redaction.withoutCredentials(text) == shown)
-    }
-
     @Test func `the settings that hold are those of the start and of what a reload applies`() throws
     {
         func sources(_ text: String) throws -> Sources {
@@ -125,20 +112,5 @@ struct ServiceTests {
                 #"parallelism ["2"] ["--parallelism"]"#,
                 #"log-level ["info"] ["/c:2 log-level"]"#,
             ])
-    }
-
-    @Test func `a support bundle names neither users nor home folders`() throws {
-        let redaction = Redaction(
-            identities: ["ana-1f", "ben-2c"], home: "/home/ana", token: "T0K")
-        #expect(redaction.text(.string("a T0K b")) == #""a (kept secret) b""#)
-        let value = JSONValue.members(
-            ("ana-1f", .array([.string("store /home/ana/x of ben-2c")])), ("n", .number(1)))
-        #expect(redaction.text(value) == #"{"user-1":["store ~/x of user-2"],"n":1}"#)
-        let operation = JSONValue.members(
-            ("id", .string("1")), ("itemId", .string("secret")), ("title", .string("secret")))
-        #expect(Redaction.operation(operation).text == #"{"id":"1"}"#)
-        let request = JSONValue.members(
-            ("failedRequest", .members(("path", .string("/api/tables/t/ana?$filter=x")))))
-        #expect(redaction.text(request) == #"{"failedRequest":{"path":"/api/tables/t"}}"#)
     }
 }

@@ -73,7 +73,6 @@ extension Answers {
             case .client, .namedClient: self = .client
             case .person: self = .person
             case .engine: self = .engine
-            case .elsewhere(let actor): self.init(actor)
             }
         }
     }

@@ -223,8 +223,6 @@ extension Answers {
         package let actor: Actor
         /// The name of the capability address that the client used; null for none.
         package let client: String?
-        /// Whether it happened in another store. Such an entry has a negative id and cannot be undone.
-        package let imported: Bool
         package let table: String?
         package let itemId: String?
         package let operationId: String?
@@ -345,9 +343,8 @@ extension Answers.HistoryEntry {
         self.init(
             id: entry.id, identity: identity, at: entry.at, kind: entry.kind,
             actor: .init(entry.actor), client: entry.actor.clientName,
-            imported: entry.actor.isElsewhere, table: entry.table, itemId: entry.itemID,
-            operationId: entry.operationID, title: entry.title, before: .init(entry.before),
-            after: .init(entry.after), summary: entry.summary, undoable: entry.undoable,
-            undoneBy: entry.undoneBy)
+            table: entry.table, itemId: entry.itemID, operationId: entry.operationID,
+            title: entry.title, before: .init(entry.before), after: .init(entry.after),
+            summary: entry.summary, undoable: entry.undoable, undoneBy: entry.undoneBy)
     }
 }

@@ -240,7 +240,7 @@ extension Answers {
         }
     }
 
-    /// The process of the running Understudy, for a support bundle.
+    /// The process of the running Understudy, without secrets.
     package struct ProcessReport: Codable, Sendable, Hashable {
         package let version: String
         package let startedAt: Instant
