@@ -7,12 +7,14 @@ import TablesProtocol
 extension TablesRoutes {
     /// Answers a list of a table that is not all here.
     ///
-    /// 1. With the backend out of reach: what is here, marked as incomplete; 503 where nothing is.
-    /// 2. Changes of the client's own are missing in the backend's answer: such a list waits for the pull.
-    /// 3. A list in the order of changes is one of a client that syncs. It is answered from the store
-    ///    while the pull fills it, so that the client goes on from the store's times. A count is the
-    ///    backend's: the store has only a part of the rows.
-    /// 4. Any other is what the backend answers, while the pull runs behind.
+    /// 1. If the backend cannot be reached, the answer has the rows that are here, marked as incomplete. If there
+    ///    are none, it is 503.
+    /// 2. If changes of the client's own wait to be sent, the backend's answer would lack them, so the list waits
+    ///    for the pull.
+    /// 3. A list in the order of changes comes from a client that syncs. The store answers it while the pull
+    ///    fills the store, so that the client goes on from the store's times. A count comes from the backend,
+    ///    because the store has only a part of the rows.
+    /// 4. The backend answers any other list, and the pull runs in the background.
     func listPartialTable(
         _ context: RequestContext, _ query: TableQuery,
         here: @escaping @Sendable (RequestContext) -> Response
@@ -30,7 +32,7 @@ extension TablesRoutes {
             }
             if isOwn { return readLater(context) { reply(here($0)) } }
             switch await askBackend(context, .list(query, rows: rowLimit(query))) {
-            // A backend that does not count: the store can, when the pull is over.
+            // This backend does not count. The store can count when the pull is over.
             case .page(let page)
             where query.count && page.count == nil && backendStatus.mayPullForRead:
                 listWhileFilling(context, query, count: nil, reply)
@@ -72,16 +74,14 @@ extension TablesRoutes {
         }
     }
 
-    /// Lists when the pull is over, or sooner:
+    /// Answers a list from the store when the pull is over, or sooner:
     ///
-    /// 1. In the order of changes a page that is full is right before the pull is over, since rows that
-    ///    come later have later times.
-    /// 2. After some seconds a page of that order that is not empty is answered as it is, and says that
-    ///    more follow; any other client is told to come again. The pull goes on.
-    /// 3. Any other list that waits for changes of the client's own is the backend's as soon as they are
-    ///    there.
-    /// - Parameter count: how many items the backend counts; a list that asks for a count has none to
-    ///   show without it before the pull is over.
+    /// 1. A full page in the order of changes is answered at once, since rows that come later have later times.
+    /// 2. When the wait is over, a page in that order is answered if it has any row, and says that more follow.
+    ///    Any other list is 503. The pull goes on.
+    /// 3. A list in another order waits for the client's own changes. Once they are sent, the backend answers it.
+    /// - Parameter count: the backend's count. A list that asks for a count and has none waits for the end of the
+    ///   pull.
     private func listWhileFilling(
         _ context: RequestContext, _ query: TableQuery, count: Int?, _ reply: Reply
     ) {
@@ -99,7 +99,7 @@ extension TablesRoutes {
                 switch outcome {
                 case .page, .beyondPart, .invalid, .overBudget, .failed:
                     reply(finished(outcome, context))
-                // What the client wrote here is shown, whatever the backend says.
+                // A client sees what it wrote here, even if the backend refuses the list.
                 case .partial(let page) where !page.items.isEmpty || query.skip > 0:
                     reply(finished(outcome, context))
                 case .partial, .unknownTable:
@@ -122,7 +122,7 @@ extension TablesRoutes {
                 }
                 guard isShownSoFar(query, count: count) else { continue }
                 readLater(context) { context in
-                    // A page that needs more than the short budget waits for the end of the pull.
+                    // A page that exceeds the short budget waits for the end of the pull.
                     let outcome = listed(context, query)
                     let page = pageSoFar(outcome, context, query, count: count, orShort: false)
                     if let page, once.claim() { reply(page) }
@@ -131,8 +131,8 @@ extension TablesRoutes {
         }
     }
 
-    /// What the backend says, where the store has no whole answer; nil where that is none to the client:
-    /// a list without the count that it asks for, and rows in the order of changes, whose times are always
+    /// The backend's answer to a list that the store cannot answer whole. Nil if the client cannot use it: the
+    /// count that it asks for is missing, or it asks for rows in the order of changes, whose times have to be
     /// the store's.
     private func backendAnswer(_ context: RequestContext, _ query: TableQuery) async -> Response? {
         switch await askBackend(context, .list(query, rows: rowLimit(query))) {
@@ -147,7 +147,7 @@ extension TablesRoutes {
         }
     }
 
-    /// How many items of a query the backend counts; nil where it does not say.
+    /// The backend's count of the items of a query; nil if it gives none.
     private func backendCount(_ context: RequestContext, _ query: TableQuery) async -> Int? {
         var counting = query
         (counting.top, counting.skip) = (1, 0)
@@ -157,14 +157,16 @@ extension TablesRoutes {
         return page.count
     }
 
-    /// Whether a list of a table that is being filled can be shown before the pull is over: it is in the
-    /// order in which the table is filled, so that more rows can only follow.
+    /// Whether a list can be shown before the pull is over. The pull brings rows in the order of changes, so a
+    /// list in that order only grows at its end.
     private func isShownSoFar(_ query: TableQuery, count: Int?) -> Bool {
         query.isInOrderOfChange && (!query.count || count != nil)
     }
 
-    /// Such a list; nil where its page is not full, or empty. It never counts fewer items than it shows: the
-    /// backend compares a client's times, which are the store's, with its own.
+    /// The page of a list before the pull is over; nil if it is empty, or too short and `orShort` is false.
+    ///
+    /// The count is at least the number of shown items. The backend's count may be smaller, since it compares
+    /// the store's times in the client's filter with its own.
     private func pageSoFar(
         _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery, count: Int?,
         orShort: Bool
@@ -180,11 +182,12 @@ extension TablesRoutes {
 
     /// Answers a list with query pairs of the client's own: the backend's rows while it can be reached.
     ///
-    /// 1. With the backend out of reach: the rows here that a list with these pairs had, as a part.
-    /// 2. The times that a client syncs by are always the store's, and changes of the client's own are in the
-    ///    store alone. So such a list is answered from the store, after it has followed the backend's list.
-    ///    A further page of it needs no request.
-    /// 3. Any other list is what the backend answers.
+    /// 1. If the backend cannot be reached, the answer has the rows here that a list with these pairs once had,
+    ///    marked as incomplete.
+    /// 2. A list of a client that syncs, or whose own changes wait, is answered from the store: the times have to
+    ///    be the store's, and the changes are in the store alone. The store first takes over the backend's list
+    ///    with these pairs. Further pages need no request.
+    /// 3. The backend answers any other list.
     func listWithOwnPairs(
         _ context: RequestContext, _ query: TableQuery, _ pairs: OwnPairs
     ) -> Answer {
@@ -196,7 +199,7 @@ extension TablesRoutes {
             return .later { reply in readLater(context) { here($0, reply) } }
         }
         let isWhole = context.table.settings?.isComplete == true
-        // Without a pull on reads the copy begins with the next sync.
+        // If reads start no pull, the copy begins with the next sync.
         let mayFollow = isWhole || backendStatus.mayPullForRead
         return later(context) { context, reply in
             let isOwn = await hasOpenChanges(context)
@@ -218,8 +221,8 @@ extension TablesRoutes {
         }
     }
 
-    /// Answers a list with query pairs of the client's own from the store, after it has followed the backend's
-    /// list. If that takes too long, the client is told to come again. If the backend refuses the pairs, it
+    /// Answers a list with query pairs of the client's own from the store, after the store has taken over the
+    /// backend's list. If that takes too long, the answer is 503. If the backend refuses the pairs, the client
     /// gets the refusal.
     private func listFollowing(
         _ context: RequestContext, _ query: TableQuery, _ pairs: OwnPairs, _ reply: Reply,
@@ -283,7 +286,7 @@ extension TablesRoutes {
         }
     }
 
-    /// Asks the backend in the client's stead.
+    /// Sends the client's read to the backend.
     func askBackend(_ context: RequestContext, _ target: ForwardedRead.Target) async
         -> ForwardedAnswer
     {
@@ -297,7 +300,7 @@ extension TablesRoutes {
                 parameters: context.call.parameters.map(\.raw), pairs: context.pairs,
                 headers: context.headers, trace: context.trace, generation: context.call.generation)
         )
-        // The client's answer says what was learned of the backend.
+        // The client's answer shows whether the backend was reached just now.
         await context.tenant.refreshBackendStatus()
         return answer
     }
@@ -307,10 +310,10 @@ extension TablesRoutes {
         (try? await context.tenant.store.presentID(of: id, in: context.call.table)) ?? id
     }
 
-    /// The most rows that a client's list asks the backend for; nil where the client names no number.
+    /// The limit of rows that a list asks the backend for; nil if the client names no number.
     func rowLimit(_ query: TableQuery) -> Int? { query.top.map { min($0, Limits.pageRowsMax) } }
 
-    /// The backend's refusal: as it came to a client of its generation, in the client's own form to others.
+    /// The backend's refusal. A client of the backend's generation gets it unchanged, any other in its own form.
     func passed(
         _ response: Response, _ reason: String, spoken: Generation?, _ context: RequestContext
     ) -> Response {
@@ -322,8 +325,8 @@ extension TablesRoutes {
         return passed(response, context)
     }
 
-    /// The backend's own answer where it gave no rows, as it came. A page of the backend gets no rights of
-    /// this origin.
+    /// The backend's answer without rows, unchanged. If it is a page, it is sandboxed, so that it has no rights
+    /// of this origin.
     func passed(_ response: Response, _ context: RequestContext) -> Response {
         var fields: HTTPFields = [
             .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
@@ -348,17 +351,17 @@ extension TablesRoutes {
         )
     }
 
-    /// 503 where the backend's success is no answer of a table to a read by id.
+    /// 503 for a success of the backend that has no item.
     func withoutRow(_ context: RequestContext, _ reason: String) -> Response {
         annotated(
             context.error(.unavailable(reason, retryAfterSeconds: Limits.retryAfterSeconds)),
             context)
     }
 
-    /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any
-    /// case, also one that begins before the engine was nudged.
+    /// Starts the pull of a table if reads start pulls. A sync on request pulls the table in any case, also if
+    /// that sync begins before the engine was nudged.
     private func pullBehind(_ context: RequestContext) {
-        // A pull of a table in part does not bring what is beyond the part.
+        // The pull of a part does not bring rows outside of the part.
         if context.table.settings?.isInPart == true { return }
         context.tenant.store.want(context.call.table)
         if context.tenant.backendStatus.mayPullForRead {
@@ -370,7 +373,7 @@ extension TablesRoutes {
         (try? await context.tenant.store.hasOpenChanges(in: context.call.table)) ?? false
     }
 
-    /// Answers later, in a task, if there is a place for a client that waits for the backend.
+    /// Answers later, in a task, if the limit of clients that wait for the backend is not reached.
     func later(
         _ context: RequestContext,
         _ respond: @escaping @Sendable (RequestContext, Reply) async -> Void

@@ -47,7 +47,7 @@ final class TenantRegistry: Sendable {
     let anonymousLoop = EngineLoop()
     /// Whether what was written without a sign-in is given to the next user who signs in.
     let adoptsUnsigned: Bool
-    /// What was last given so.
+    /// What was last given to a user.
     let adopted = Mutex<UnsignedChanges?>(nil)
     /// One handover is under way at a time.
     let handovers = Permits(1)
@@ -100,9 +100,10 @@ final class TenantRegistry: Sendable {
         /// An identity whose store is closed.
         case closed(String, Token, TokenConfirmation)
         case unknown(Token)
-        /// The token of an identity has to be verified again. If the backend cannot be reached, it is valid
-        /// until then.
+        /// The token of an identity has to be verified again. If the backend cannot be reached, the token is
+        /// valid until `until`.
         case doubtful(Token, String, until: Instant)
+        /// The token has expired, was refused by the backend, or its user has signed out.
         case ended
     }
 
@@ -145,12 +146,11 @@ final class TenantRegistry: Sendable {
         }
     }
 
-    /// Until when a token is valid that the backend cannot confirm now; nil if the backend can, and for a
-    /// token without an identity. Call it when the answer is given: the state may have changed since the
-    /// request.
+    /// The end of an unconfirmed token's validity, while the backend cannot be reached. Nil if the backend can be
+    /// reached, and for a token without an identity.
     ///
-    /// The anonymous engine and that of the identity notice a lost backend at different times. One of them is
-    /// enough.
+    /// Call it when the answer is given, because the state may have changed since the request. The anonymous
+    /// engine and that of the identity notice a lost backend at different times; it is lost if either says so.
     func unconfirmed(_ token: Token) -> Instant? {
         guard let (known, _) = tokens.find(token), !known.isSignedOut else { return nil }
         let identity = known.identity.key
@@ -158,8 +158,8 @@ final class TenantRegistry: Sendable {
         return isAway ? known.confirmedAt.adding(seconds: graceSeconds) : nil
     }
 
-    /// Whether a token is still one of an identity: its user has not signed out, the backend has not refused it,
-    /// and it has not ended.
+    /// Whether a token still belongs to an identity: it has not expired, the backend has not refused it, and its
+    /// user has not signed out.
     func holds(_ token: Token, _ identity: String) -> Bool {
         guard let (known, expiresAt) = tokens.find(token), known.identity.key == identity else {
             return false
@@ -185,11 +185,11 @@ final class TenantRegistry: Sendable {
             return anonymous.backendStatus.reach
         }
         if backendStatus.isOnline { return .reachable }
-        // `reachable` of an engine without a token proves nothing.
+        // An engine without a token may say `reachable` without having asked, so only its `away` counts.
         return backendStatus.reach == .away ? .away : anonymous.backendStatus.reach
     }
 
-    /// Whether a token shall be verified now. Of several requests with it, one gets true.
+    /// Whether a token is to be verified now. Of several requests with it, one gets true.
     func shouldRecheck(_ token: Token) -> Bool {
         let now = clock.now()
         let due = now.adding(seconds: -Limits.tokenRetrySeconds)
@@ -208,8 +208,8 @@ final class TenantRegistry: Sendable {
         _ = await keepTokens()
     }
 
-    /// Removes a token that the backend refuses or that has expired. If that cannot be written, it holds
-    /// until the process ends.
+    /// Removes a token that the backend refuses or that has expired. If the file cannot be written, the removal
+    /// lasts until the process ends.
     func refused(_ token: Token) async {
         let owner = tokens.owner(of: token)
         tokens.end(token)
@@ -246,8 +246,8 @@ final class TenantRegistry: Sendable {
         return tenant
     }
 
-    /// Removes all tokens of a user who has signed out. The user's queue waits for a sign-in. If that
-    /// cannot be written, it holds until the process ends.
+    /// Removes all tokens of a user who has signed out. The user's queue waits for a sign-in. If the file cannot
+    /// be written, the removal lasts until the process ends.
     func signedOut(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
         tokens.signOut(owner)
@@ -257,7 +257,7 @@ final class TenantRegistry: Sendable {
 
     /// Returns when ``owners`` and ``tokens`` are on disk, and all earlier work of the executor is done.
     /// Concurrent callers share a write.
-    /// - Returns: why it cannot be written; the changes then hold until the process ends. Nil on success.
+    /// - Returns: why a file cannot be written; the changes then last until the process ends. Nil on success.
     func keepTokens() async -> FileFailure? {
         await tokenExecutor.value { [owners, tokens] () -> FileFailure? in
             do throws(FileFailure) {
@@ -296,9 +296,9 @@ extension TenantRegistry {
         enum State: Sendable {
             case open(Tenant)
             case closed(StoreSummary)
-            /// Closed, and not looked at since the start.
+            /// Closed, and not examined since the start.
             case unexamined
-            /// Closed, and not opened when that was last tried.
+            /// Closed, because it could not be opened when that was last tried.
             case failed
         }
 
@@ -341,7 +341,7 @@ extension TenantRegistry {
     func waitingWarnings() async -> [String] {
         let waiting = owners.waiting
         if waiting.isEmpty { return [] }
-        // The number is nil of a store that was not looked at.
+        // The number is nil for a store that was not examined.
         var found: [(store: String, open: Int?)] = []
         for known in overview where waiting.contains(known.identity) {
             let open: Int?

@@ -80,10 +80,12 @@ extension Columns {
         return sent.all.allSatisfy { values.comparable($0.name).isSame(as: $0.value) }
     }
 
-    /// The base of a change after its row came to a backend that knows the user by another id: the columns in
-    /// which the backend's row has that id have it here too, since no writer changed them. A column that the
-    /// change itself gives another value stays: there another writer may have named this user.
-    /// - Parameter owner: the user's id at the backend; nil if the row came from no other backend.
+    /// The base of a change, for a row that has moved to a backend where the user has another id.
+    ///
+    /// The move has put the new id into the column of the row's owner. That is no writer's change, so the column
+    /// takes the new id in the base too. A column that the change itself sets keeps its base value, because
+    /// there another writer may have named this user.
+    /// - Parameter owner: the user's id at the present backend; nil if the row has not moved.
     func following(_ owner: String?, of server: Columns, changing changes: Columns) -> Columns {
         guard let owner, !isEmpty else { return self }
         var values = ColumnValues(self)

@@ -94,7 +94,7 @@ struct AssignedIDs: InTransaction {
         } else if head.state == .sending {
             try items.save(&moved)
         } else {
-            // What may have reached the earlier row is of no use for the item that it may become.
+            // A request that may have reached the earlier row has no effect on the row that the item may become.
             chain[0].maybeApplied = false
             chain[0].mayArriveLate = false
             try rebase.move(&moved, chain, onto: .none)
@@ -102,7 +102,7 @@ struct AssignedIDs: InTransaction {
         events.emit(.item, table: table.name, item: id)
     }
 
-    /// Lets the open operations of an item follow one that the backend took for the same row.
+    /// Makes the open operations of an item successors of an operation that the backend has applied to the same row.
     /// - Returns: false if it has none, or one of them is being sent.
     private func follow(_ insert: TableOperation, with other: ItemRow) throws -> Bool {
         guard let head = try queue.chain(of: other).first, head.state != .sending else {
@@ -115,8 +115,8 @@ struct AssignedIDs: InTransaction {
         return true
     }
 
-    /// Gives an item and its open operations the id that the backend assigned to its insert, or in which it
-    /// spells the item's.
+    /// Gives an item and its open operations the id that the backend assigned to its insert, or the backend's
+    /// spelling of its id.
     ///
     /// 1. The row and the operations take the new id. The old id becomes an alias, with which clients still
     ///    find the item.

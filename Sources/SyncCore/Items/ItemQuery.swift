@@ -13,9 +13,8 @@ struct ItemQuery {
 
     /// Compiles a query over the items of a table.
     /// - Parameters:
-    ///   - pairs: leaves only items that a list with these pairs had, and those that the backend does not have
-    ///     yet; nil for all items.
-    ///   - columns: what is read of each row.
+    ///   - pairs: if given, only items that a list with these pairs had, and new items that wait to be sent.
+    ///   - columns: the columns that are read of each row.
     init(
         _ query: TableQuery, table: TableRecord, pageRows: Int, within pairs: OwnPairs? = nil,
         selecting columns: String = StatementRow.itemColumns
@@ -25,7 +24,8 @@ struct ItemQuery {
         let index = Self.index(for: query, of: table)
         let scope = SQLFragment("table_id = ?", [.integer(table.id)])
         let indexed = index.map { _ in SQLFragment(TableIndex.scope(table.id)) }
-        // An index that holds nothing to one value helps a count by nothing: it looks at every row.
+        // A count uses an index only if the index narrows the rows by an equality. Otherwise it would still
+        // read every row.
         let holds = index?.shape.equalities.isEmpty == false
         self.init(
             query, source: SQLFragment("items", []), scope: indexed ?? scope,
@@ -62,10 +62,10 @@ struct ItemQuery {
 
     /// How many rows are left out before the page.
     ///
-    /// A client that syncs asks for what changed at T or later, T being the last change it saw, and
-    /// passes that one row over with `$skip`. When that row has changed meanwhile it is at the end,
-    /// and another one would be passed over, never to be seen: then one row less is left out. Not so for a
-    /// client that has seen no change yet, and asks since 1970.
+    /// A client that syncs asks for rows that changed at T or later, where T is the last change that it saw. It
+    /// leaves out that one row with `$skip`. If the row has changed since, it has moved to the end, and `$skip`
+    /// would leave out a row that the client has not seen. So one row less is left out then. A client that has
+    /// seen no change yet asks since 1970, and its `$skip` is taken as it is.
     private static func offset(_ query: TableQuery, _ table: TableRecord) -> SQLFragment {
         if query.after != nil { return SQLFragment("0") }
         let skip = SQLValue.integer(Int64(query.skip))

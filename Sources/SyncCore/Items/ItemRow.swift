@@ -2,38 +2,38 @@ import Storage
 public import TablesProtocol
 
 struct ItemRow {
-    /// Nil until it is saved first.
+    /// Nil until the row is first saved.
     var rowID: Int64?
     let tableID: Int64
     var id: ItemID
     /// The user's columns as clients see them.
     var columns: Columns
     var createdAt: Int64?
-    /// The shown updatedAt, in ms.
+    /// The `updatedAt` that clients see, in ms.
     var stamp: Int64
-    /// What clients hold.
+    /// The store's own version, which clients hold.
     var version: String
     var deleted: Bool
-    /// Raw, of the last row known of the backend.
+    /// The backend's own texts, of the last row that is known of it.
     var serverVersion: String?
     var serverUpdatedAt: String?
     var serverCreatedAt: String?
     var serverDeleted: Bool
-    /// Raw `updatedAt` of the row that a delete of this store removed from the backend; empty where it is
-    /// not known. Nil where the backend has given the item since.
+    /// After this store has deleted the row on the backend: the row's last `updatedAt` there, empty if it was
+    /// not known. Nil once the backend has given the item again.
     var deletedAfter: String?
-    /// What was merged into the delete that the backend has applied, and was not sent with it; nil if
-    /// nothing was.
+    /// An update that was merged into a delete, after the backend has applied the delete. The update itself
+    /// was never sent. Nil if there was none.
     var unsent: UnsentChange?
-    /// See ``OwnWrite``; nil where its version has ended.
+    /// A client's last write, while its version is still good (``OwnWrite``).
     var ownWrite: OwnWrite?
-    /// What pushes have lately replaced of it.
+    /// The backend's versions of the row that pushes have lately replaced.
     var replaced = ReplacedRows()
     /// The backend's columns while the item has local changes; nil when it has no row.
     var shadow: Columns?
-    /// The change counter at the last push outcome.
+    /// The change counter at the last outcome of a push; 0 before the first.
     var settledAt: Int64
-    /// The first open operation.
+    /// The `seq` of the item's first open operation.
     var pending: Int64?
 
     init(new id: ItemID, tableID: Int64) {
@@ -55,7 +55,7 @@ struct ItemRow {
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
-    /// One that is all in small letters is found by them, another one by the index of those.
+    /// Finds ids that differ in case alone: an id in small letters by itself, any other by an index.
     static let byIDInAnyCase = """
         \(select) WHERE rowid IN (
           SELECT rowid FROM items WHERE table_id = ?1 AND id = lower(?2)
@@ -95,15 +95,15 @@ struct ItemRow {
             updatedAt: Instant(milliseconds: stamp), version: version, deleted: deleted)
     }
 
-    /// The columns when there is something to see.
+    /// The columns that a client sees; nil for a deleted item.
     var visible: Columns? { deleted ? nil : columns }
 
-    /// The backend has the item, or has had it, as far as it is known.
+    /// Whether the backend is known to have the item, or to have had it.
     var isOnBackend: Bool {
         serverVersion != nil || serverUpdatedAt != nil || serverDeleted || settledAt > 0
     }
 
-    /// This store has deleted the item on a backend that keeps nothing of it.
+    /// Whether this store has deleted the item on a backend that deletes hard.
     func isGone(from table: TableRecord) -> Bool {
         deleted && currentDeletedAfter != nil && table.deletion == .hard
     }
@@ -125,7 +125,7 @@ struct ItemRow {
     /// ``unsent`` while it holds: the item is deleted and has no open operation.
     var currentUnsent: UnsentChange? { deleted && pending == nil ? unsent : nil }
 
-    /// Becomes an item that the backend does not have. Of one that it had, the deletion stays known.
+    /// Becomes an item that the backend does not have. If it was deleted there, that stays known.
     mutating func forgetBackend() {
         if serverDeleted { deletedAfter = serverUpdatedAt ?? "" }
         (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
@@ -150,8 +150,8 @@ struct ItemRow {
     }
 }
 
-/// The change of an update that was merged into a delete. The delete does not send it. An undelete does: its
-/// client was told that the item has these values.
+/// The change of an update that was merged into a delete. A delete does not send it. An undelete sends it,
+/// because the client was told that the item has these values.
 struct UnsentChange: Sendable, Hashable {
     /// The columns before the change.
     var base: Columns
@@ -177,11 +177,11 @@ struct UnsentChange: Sendable, Hashable {
     var text: String { #"{"base":\#(base.text),"columns":\#(columns.text)}"# }
 }
 
-/// A row of the columns ``itemColumns``, which are read by their places: there are many rows.
+/// Items from a row of ``itemColumns``. Columns are read by position, which is faster in long lists.
 extension StatementRow {
     /// The columns of an item as a client sees it.
     static let itemColumns = "id, columns, created_at, stamp, version, deleted"
-    /// How many those are.
+    /// The number of ``itemColumns``.
     static let itemColumnCount = 6
 
     /// The item in these columns.

@@ -122,7 +122,7 @@ struct ItemTable: InTransaction {
         try save(&row)
     }
 
-    /// Whether an item had another id before: an insert of this store got its row.
+    /// Whether the item had another id before, so that its row is that of an insert of this store.
     func hasEarlierID(_ id: ItemID, _ table: TableRecord) throws -> Bool {
         try transaction.integer(
             "SELECT 1 FROM aliases WHERE table_id = ? AND id = ? LIMIT 1", [table.id, id.text])
@@ -150,7 +150,7 @@ struct ItemTable: InTransaction {
         row.serverCreatedAt = nil
         row.serverDeleted = false
         row.deletedAfter = nil
-        // The backend had it, so that bringing it back is no insert of a new item.
+        // The backend had the item, so bringing it back does not insert a new one.
         row.settledAt = try counters.nextChange()
         try restamp(&row, from: before)
         return true

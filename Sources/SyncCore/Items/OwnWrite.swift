@@ -2,22 +2,22 @@ import TablesProtocol
 
 /// The last write of a client to an item, once its version may be older than the item's.
 ///
-/// The client holds the version that its write was answered with. A push then brings columns that the backend
-/// itself set (an owner, a default), and a pull may bring another writer's. The version stays good while only
-/// columns have changed that the client did not send, for a write that replaces none of another writer's.
+/// The client holds the version that its write was answered with. Later a push brings columns that the backend
+/// itself set (an owner, a default), and a pull may bring other writers' changes. The version stays good while
+/// only columns have changed that the client did not send. It is good for a write that replaces no other writer's
+/// change.
 struct OwnWrite: Sendable, Hashable {
     /// The version and the `updatedAt` in ms that the write's answer had.
     var version: String
     var stamp: Int64
-    /// The columns that it sent, and those that waited to be sent then; nil for a whole row.
+    /// The columns that the client sent, with those of earlier changes that were not sent yet; nil for a whole row.
     var sent: [String]?
     /// The columns that the backend has set since when it took the write.
     var unseen: [String] = []
     /// The columns that other writers have changed since.
     var foreign: [String] = []
 
-    /// The write as it is after a change of its item that no client of this store made; nil if its version
-    /// ends.
+    /// The write after a change of its item by the backend or another writer; nil if the change ends its version.
     /// - Parameters:
     ///   - names: the columns that have changed.
     ///   - before: the item's columns before.

@@ -12,7 +12,7 @@ struct ReplacedRows: Sendable, Hashable {
         var updatedAt: String?
         var at: Instant
 
-        /// Whether the push was in the last seconds before a time. After a clock went back it was in none.
+        /// Whether the push was within the last seconds before a time. False after the clock went back.
         func isWithin(_ seconds: Int64, of now: Instant) -> Bool {
             (0..<seconds * 1000).contains(now.milliseconds - at.milliseconds)
         }
@@ -73,7 +73,7 @@ struct ReplacedRows: Sendable, Hashable {
 }
 
 extension ItemRow {
-    /// Remembers the backend's row that an operation has replaced. One that the backend left as it was is none.
+    /// Remembers the backend's row that an operation has replaced, unless the backend left it unchanged.
     mutating func noteReplaced(
         by operation: TableOperation, with server: ServerSide, at now: Instant
     ) {

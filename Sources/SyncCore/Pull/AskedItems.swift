@@ -214,7 +214,7 @@ struct AskedItems: Sendable {
             parameters: rows.parameters)
     }
 
-    /// Takes note of an answer that is none: it ends the pass.
+    /// Records why an answer is of no use. That ends the pass.
     mutating func fail(_ answer: RemoteAnswer) async throws(StoreError) {
         let failure = Prover.failure(answer, name)
         end.report.error = failure.reason

@@ -24,8 +24,8 @@ struct CopyCheck: Sendable, Hashable {
     }
 
     /// Ends the comparison under way.
-    /// - Parameter objection: why the backend's answers are of no use; nil if all was compared. The second one in a
-    ///   row ends the checks of the table: the first may be a moment's, unless it is sure.
+    /// - Parameter objection: why the backend's answers are of no use; nil if all was compared. The second in a row
+    ///   ends the checks of the table. A first one may be due to a change at that moment, unless it is certain.
     mutating func end(_ objection: String? = nil, isSure: Bool = false, at now: Instant) {
         (begun, lastID) = (nil, nil)
         guard let objection else {

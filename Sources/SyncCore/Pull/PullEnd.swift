@@ -39,7 +39,7 @@ extension PullPass {
                     (removed, kept) = try unseen.removeUnseen(
                         seen, from: record, asOf: begun, only: gone, older: request.older)
                     if request.part != nil {
-                        // What stays for another query has left all the same, and is asked for.
+                        // An item that stays for another query has left this one too, and is asked for.
                         let kept = try transaction.tokens.members(of: record)
                             .subtracting(seen.map(\.text))
                         let left = try unseen.list(seen, in: record, asOf: begun).map(\.text)

@@ -77,10 +77,10 @@ struct RowClaims: InTransaction {
 
     /// The claim on a row of the backend, other than the insert's own.
     ///
-    /// 1. An item that is here under the id, but was another row, claims nothing: the id was given again.
-    /// 2. The row of an open delete may still be the one that is deleted.
-    /// 3. A row that another insert got, or that was here before this one was written, is that item's. One that
-    ///    a pull brought later may be this insert's.
+    /// 1. If the item here with this id was another row, there is no claim: the backend has given the id again.
+    /// 2. If the item has an open delete, the row may still be the one that is to be deleted.
+    /// 3. If another insert got the row, or it was here before this insert was written, it is that item's. If a pull
+    ///    brought it later, it may be this insert's.
     func claim(on row: RemoteRow, besides insert: TableOperation) throws -> RowClaim {
         guard let table = try tables.table(id: insert.tableID),
             let here = try items.row(table, exactly: row.id), here.id != insert.itemID
@@ -104,8 +104,8 @@ struct RowClaims: InTransaction {
         return row.columns.changedNames(from: known).isEmpty
     }
 
-    /// Whether a row that an insert of unknown outcome would take is another item's, or may be the one of an
-    /// equal insert that is being sent.
+    /// Whether a row that an insert of unknown outcome would take belongs to another item, or may belong to an equal
+    /// insert that is being sent.
     func mayBeAnothers(_ row: RemoteRow, than insert: TableOperation) throws -> Bool {
         guard try claim(on: row, besides: insert) == .none else { return true }
         let sending = try transaction.all(
@@ -115,8 +115,8 @@ struct RowClaims: InTransaction {
         return sending.contains { row.columns.holds($0.changes) }
     }
 
-    /// The id above which the row of an insert of unknown outcome is: the backend's highest one when it was
-    /// sent. Where this store deleted rows at that time, the backend may have given one of their ids.
+    /// The row of an insert of unknown outcome has an id above this one: the backend's highest id when the insert was
+    /// sent. If this store was deleting rows at that time, the backend may have given one of their ids instead.
     func highestID(of insert: TableOperation) throws -> Int64 {
         let highest = insert.highestID ?? 0
         guard let sent = insert.firstAttemptAt else { return highest }
@@ -132,8 +132,7 @@ struct RowClaims: InTransaction {
 }
 
 extension RemotePage {
-    /// Leaves only rows with integer ids that an insert sent at a time may have made, as far as their own times
-    /// tell.
+    /// Leaves only rows with integer ids whose own times allow that an insert sent at this time has made them.
     mutating func keepIntegerRows(insertedAfter time: Instant) {
         let earliest = time.advanced(by: .seconds(-SyncLimits.clockDifferenceSeconds))
         elements.removeAll { element in
@@ -144,8 +143,8 @@ extension RemotePage {
 }
 
 extension RemoteRow {
-    /// Whether it is evidently another row than the one that is known under its id: it was created at another
-    /// time. False where one of the times is not known.
+    /// Whether the row was created at another time than the known row with its id, so that it is another row. False
+    /// if one of the times is not known.
     func wasCreated(otherThan known: String?) -> Bool {
         guard let known = known.flatMap({ Instant(parsing: $0) }),
             let own = createdAt.flatMap({ Instant(parsing: $0) })

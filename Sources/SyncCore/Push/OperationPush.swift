@@ -13,7 +13,7 @@ extension PushPass {
     ///    or a policy that lets the local change win) is sent once more.
     /// 4. If the answer says that the next operation would fail too, the slots are closed. Operations that
     ///    wait for a slot have sent nothing, and are pushed when the backend is proven again.
-    /// - Parameter onlyReads: whether nothing is sent again: it ends once the row has been read back.
+    /// - Parameter onlyReads: whether to end once the row has been read back, without sending anything.
     func push(
         _ operation: TableOperation, _ gates: TableGates, onlyReads: Bool = false
     ) async -> PushedOperation {
@@ -282,7 +282,7 @@ extension PushPass {
         step.follower = follower
         switch decision {
         case .sendAgain: step.goesOn = true
-        // To take the version of a row that was read first is no merge.
+        // Taking the version of a row that was read first does not count as a merge.
         case .merge: (step.goesOn, step.isMerge) = (true, !subject.isReadFirst)
         case .insertAgain: (step.goesOn, step.isMerge) = (true, true)
         case .conflict(_, _, let policy):

@@ -66,7 +66,7 @@ struct PushSubject: Sendable, Hashable {
         case .insert: return false
         case .update, .replace: return !row.isDeleted && isUnchanged(row)
         case .delete: return !row.isDeleted && (isUnknownRow || isUnchanged(row))
-        // A backend that denies a deleted row which it shows cannot bring it back.
+        // The backend shows the row as deleted and refuses to bring it back.
         case .undelete: return row.isDeleted && (refused.isMissing || isUnchanged(row))
         }
     }
@@ -84,7 +84,8 @@ struct PushSubject: Sendable, Hashable {
         return mayArriveLate && refused.status != 409
     }
 
-    /// This operation, from a base that has the owner of the backend's row.
+    /// This operation with a base that has the new id of a user whose rows have moved
+    /// (``Columns/following(_:of:changing:)``).
     func following(_ row: RemoteRow) -> PushSubject {
         var subject = self
         subject.base = base?.following(owner, of: row.columns, changing: sent)
@@ -185,7 +186,7 @@ struct Postponement: Sendable, Hashable {
     var reason: String
 }
 
-/// Where a row of the backend comes from, as far as that says more than its columns.
+/// How a row of the backend was received, which says what may be missing in it.
 struct RowOrigin: Sendable, Hashable {
     /// Whether the row has every column. If not, absent columns are unchanged.
     var isWhole = true

@@ -43,7 +43,7 @@ struct PushState {
     /// The operations that the backend has refused in this pass, by `seq`, and how many were applied before
     /// each was tried.
     var refused: [(seq: Int64, applied: Int)] = []
-    /// Those of them that are tried once more, because others were applied in between.
+    /// The refused operations that are tried once more, because others were applied in between.
     var again: [Int64] = []
     /// The results as last reported, and when.
     var reportedResults: [PushReport.Result] = []
@@ -161,8 +161,8 @@ final class CancelFlag: Sendable {
 
 /// The tables that the backend fails for, as one push sees them.
 ///
-/// Nothing of such a table is sent while its wait lasts. After it, one operation at a time is tried until
-/// the backend has taken one: of thousands that wait, each wait costs one request.
+/// While a table's wait lasts, none of its operations is sent. After the wait, one operation at a time is tried
+/// until the backend has answered one. So each wait costs one request, however many operations are queued.
 final class TableGates: Sendable {
     private enum Gate {
         /// Its wait is over; `isInFlight`: an operation is being tried.

@@ -91,8 +91,8 @@ struct Settlement {
         }
     }
 
-    /// When an operation is due whose table failed: with the table. After further failures it is due later, so
-    /// that another operation of the table is tried first: the failure may be about this one alone.
+    /// When an operation is due after its table failed: when the table is. After further failures the operation is
+    /// due later, so that another one of the table is tried first. The failure may be about this one alone.
     private var timeAfterTable: Instant {
         guard let tableWait else { return backoff(attempts) }
         guard attempts > 2 else { return tableWait.until }
@@ -176,8 +176,8 @@ struct AnsweredRow {
         return row.answersWrite && !row.columns.names.allSatisfy(known.hasBeenRead)
     }
 
-    /// The columns that the write sent with a value, or that its answer has, and that the row as a read gives it
-    /// has not. Servers of SQL give every column in a read, others perhaps not one that is null.
+    /// The columns that the write sent with a value, or that its answer has, and that a read of the row lacks.
+    /// Servers of SQL give every column in a read; others may leave out one that is null.
     func unread(in now: RemoteRow) -> [String] {
         let given = Set(now.columns.names.map { ExactName(lowercasing: $0) })
         let answered = now.sharesColumns ? row.columns.all : []
@@ -201,7 +201,7 @@ struct AnsweredRow {
     /// the row is read again later. After any other answer the answer of success counts: a backend whose
     /// reads fail must not hold the item.
     func decision(withoutRow answer: RemoteAnswer) -> PushDecision {
-        // Where no read gives the row, the answer shows all that there is to see.
+        // If no read gives the row, the answer is all that is known of it.
         var shown = row
         shown.answersWrite = false
         switch answer {

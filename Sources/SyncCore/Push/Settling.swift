@@ -127,7 +127,7 @@ struct Settling: InTransaction {
                 try history.record(.quarantined, actor: .engine, operation, summary: reason)
                 transaction.effects.decisionsNeeded.append(DecisionNeeded(operation))
             }
-            // What may have taken effect is sent again only when the item is changed, or a person retries it.
+            // An operation that may have taken effect is sent again only if the item is changed or a person retries it.
             if !maybeApplied { try folding.fold(&operation, &row) }
         case .discarded(let remote, let reason):
             try discarding.giveUp(

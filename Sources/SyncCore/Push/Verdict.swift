@@ -3,10 +3,13 @@ import TablesProtocol
 
 /// What the backend's answer to an operation means. Pure.
 ///
-/// Three rules hold for every case. An answer 2xx without a body is a success only for a delete, and one with
-/// an unreadable body never is. An operation that may have been applied is read back before it is sent again.
-/// A 404 alone does not prove that a row is gone, nor does a list without the row: the row is read back. An answer
-/// that refuses is about a version only if the row read back is another one than the operation started from.
+/// These rules hold for every case:
+///
+/// 1. A 2xx without a body is a success only for a delete. One with an unreadable body never is.
+/// 2. An operation that may have been applied is read back before it is sent again.
+/// 3. Neither a 404 alone nor a list without the row proves that a row is gone. The row is read back.
+/// 4. A 404, 409, 410 or 412 counts as a conflict only if the row, read back, differs from the row that the
+///    operation started from. Otherwise it is a refusal.
 enum Verdict {
     /// Judges the answer to the operation's own request.
     static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {
@@ -27,7 +30,7 @@ enum Verdict {
         }
     }
 
-    /// The decision for an answer that is no verdict, to any kind of request.
+    /// The decision for an answer to any kind of request that is no verdict.
     static func noVerdict(_ answer: RemoteAnswer) -> PushDecision {
         switch answer {
         case .failed(let status, let text):
@@ -44,8 +47,8 @@ enum Verdict {
                 Postponement(
                     cause: cause, maybeApplied: later == .table, reason: Later.reason(status)))
         case .unusable(let status, let why):
-            // A request in a protocol version that the backend refuses was not carried out. What a read does not
-            // confirm changes nothing.
+            // A request in a protocol version that the backend refuses was not carried out. A list that the read by
+            // id does not confirm changes nothing.
             return .postponed(
                 Postponement(
                     cause: .own, maybeApplied: why != .otherVersion && why != .unconfirmed,
@@ -100,9 +103,9 @@ enum Verdict {
     ) -> PushDecision {
         // The backend assigns the id, so no other row can have it.
         if subject.kind == .insert, subject.itemID.kind == .integer { return refused.decision }
-        // The row may be an echo of the request's own body, also beside the present row's version and with
-        // values that the backend changed. A delete sends no row, so the row is the backend's own. It may be
-        // a part of it.
+        // The body of a conflict may be the request's own item, sent back with the present version or with
+        // values that the backend changed. So it is not believed. A delete sends no item, so the body is the
+        // backend's row, or a part of it.
         guard subject.kind == .delete, let row, row.version != nil, row.id.isLike(subject.itemID),
             row.isDeleted || !row.columns.lacksValue(of: subject.base ?? Columns())
         else { return .readBack }
@@ -124,7 +127,7 @@ enum Verdict {
 }
 
 extension Unusable {
-    /// What came instead of an answer: the end of the sentence "The answer (500) is …".
+    /// The end of the sentence "The answer (500) is …".
     var words: String {
         switch self {
         case .html: "a page for people, not an answer of /tables"
@@ -145,7 +148,7 @@ struct Refused: Sendable, Hashable {
     /// The version of the row in its body; nil without one.
     var version: String?
 
-    /// The decision where the answer is not about another writer's change.
+    /// The decision if no other writer has changed the row.
     var decision: PushDecision { .quarantine(reason: sentence) }
 
     var sentence: String { "The backend refused it with \(status)\(Verdict.detail(text))" }
@@ -182,13 +185,13 @@ extension Verdict {
         return notFound(subject, after: cause)
     }
 
-    /// The answer comes from something that lags behind the backend: it is asked again.
+    /// The answer is older than what the backend has. The row is asked for again.
     private static func behind(_ reason: String) -> PushDecision {
         .postponed(Postponement(cause: .own, maybeApplied: false, reason: reason))
     }
 
-    /// Judges the row. A refusal is judged before any policy: a row that still is as the operation started
-    /// from has not been changed by another writer.
+    /// Judges the row. A refusal is judged before any policy: if the row is still as the operation started from,
+    /// no other writer has changed it.
     static func found(
         _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
     ) -> PushDecision {
@@ -239,29 +242,30 @@ extension Verdict {
         if subject.maybeApplied {
             return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
         }
-        // Another version of the same columns hides no other writer's change.
+        // If the columns are the same, a new version overwrites nothing.
         guard let base = subject.base, row.columns.holds(base), base.holds(row.columns) else {
             return conflict(subject, row)
         }
         return send(Columns(), of: subject, over: row)
     }
 
-    /// A deleted row with another version was brought back and deleted again since, so that an undelete would
-    /// undo another writer's deletion. An undelete that has no version yet takes that of the row.
+    /// Judges an undelete of a deleted row. If the row has another version, another writer has brought it back
+    /// and deleted it again, and the undelete would undo that deletion. An undelete without a version takes the
+    /// row's.
     private static func foundUndelete(
         _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
     ) -> PushDecision {
         if !row.isDeleted { return .applied(row) }
         if subject.maybeApplied {
-            // Without a version it is not known whether the row was brought back in between.
+            // Without versions a deletion by another writer in between cannot be seen.
             let isSame = subject.baseVersion != nil && subject.isUnchanged(row)
             return isSame ? .sendAgain : conflict(subject, row)
         }
         return cause == .unknown ? send(Columns(), of: subject, over: row) : conflict(subject, row)
     }
 
-    /// Sends what is left to do over the row that was read. An operation that starts from just this row is
-    /// sent as it is.
+    /// Sends what is left to do after a merge with the row that was read. An operation that started from this
+    /// very row is sent unchanged.
     private static func send(
         _ rest: Columns, of subject: PushSubject, over row: RemoteRow
     ) -> PushDecision {
@@ -275,7 +279,7 @@ extension Verdict {
         switch subject.kind {
         case .delete: return .applied(nil)
         case .update, .replace: return conflict(subject, nil)
-        // A person's undo brings the row back in any way; for a client's undelete a person decides.
+        // A person's undo inserts the row again. A client's undelete is a conflict, which a person decides.
         case .undelete:
             return subject.insertsIfGone ? .insertAgain : conflict(subject, nil)
         case .insert:

@@ -1,17 +1,17 @@
 import Storage
 
-/// What reasons have in common that differ only in the values of one row.
+/// What is common to reasons that differ only in the values of a row.
 ///
 /// A backend names the row in its error: `Title "Milk" of item 7 is taken`. Each such reason is another text.
 /// As the cause they are one: `Title “…” of item # is taken`.
 struct Cause {
     private let bytes: [UInt8]
     private var at = 0
-    /// Where the sentence in JSON ends that is being read; nil outside of one.
+    /// The end of the sentence in JSON that is being read; nil outside of one.
     private var sentenceEnd: Int?
     private var result: [UInt8] = []
-    /// The closing quotes that the rest of the text does not have. Without them, a text of many opening
-    /// quotes would be read to its end for each.
+    /// The closing quotes that the rest of the text is known to lack. Without this set, a text of many opening
+    /// quotes would be searched to its end for each of them.
     private var missingQuotes: Set<[UInt8]> = []
 
     /// The reason with `#` for each number, `<id>` for each id, `<date>` for each date, and `“…”` for each
@@ -22,7 +22,7 @@ struct Cause {
         return String(decoding: cause.result, as: UTF8.self)
     }
 
-    /// Whether a text has a sign that stands for a value. A cause without one is the cause of itself alone.
+    /// Whether a text has a sign that stands for a value. A cause without one belongs to one reason alone.
     static func hasMask(_ text: String) -> Bool {
         ["#", "<id>", "<date>", quoted].contains { text.contains($0) }
     }

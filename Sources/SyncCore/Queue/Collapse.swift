@@ -50,7 +50,7 @@ enum Collapse {
         }
         let decision = inPlace(pending, new)
         // In a conflict, the backend has a row of its own, so the delete becomes my side of the conflict.
-        // After a late arrival it may get one, which the delete then removes.
+        // If the insert still arrives, the backend gets a row, which the delete then removes.
         return (pending.state == .conflict || pending.mayArriveLate) && decision == .cancel
             ? .change(to: .delete) : decision
     }
@@ -161,8 +161,8 @@ struct ChainJudge {
     enum Judgement: Sendable, Hashable {
         /// It can be sent over the backend's row.
         case noOverlap
-        /// Another writer changed these columns too. The list is empty if the row as a whole is in the way:
-        /// it is gone, or it was changed and the operation deletes it.
+        /// Another writer changed these columns too. The list is empty if the row as a whole conflicts: it is gone,
+        /// or it was changed and the operation deletes it.
         case overlap([String])
     }
 
@@ -215,7 +215,8 @@ struct ChainJudge {
         }
     }
 
-    /// The columns that the client saw, with the owner of the backend's row.
+    /// The columns that the client saw, with the new id of a user whose rows have moved
+    /// (``Columns/following(_:of:changing:)``).
     private func base(of operation: TableOperation) -> Columns {
         (operation.baseRow ?? Columns()).following(
             owner, of: server.columns ?? Columns(), changing: operation.changes)
@@ -231,8 +232,9 @@ struct ChainJudge {
         defaults = Columns()
     }
 
-    /// The new base of an operation that overlaps behind another open operation: the row that it will be
-    /// sent over, but in the overlapping columns the values that the client saw. They are judged again later.
+    /// The new base of an operation that overlaps and has another open operation before it. It is the row over which
+    /// the operation will be sent, except for the overlapping columns: they keep the values that the client saw, so
+    /// that they are judged again later.
     func base(of operation: TableOperation, without overlaps: [String]) -> Columns? {
         guard var base = server.columns, !overlaps.isEmpty else { return operation.baseRow }
         base.merge((operation.baseRow ?? Columns()).picking(overlaps))

@@ -104,9 +104,9 @@ struct Collapsing: InTransaction {
         }
     }
 
-    /// Merges the updates of an item that were kept apart and not sent, because the item's delete follows. An
-    /// insert among them is cancelled with them, and a backend that deletes for good gets one request. What waits
-    /// behind an operation that was refused without a verdict is merged into it, and leaves with it.
+    /// Merges the updates of an item that were kept apart and not sent, because the item's delete follows. If the
+    /// item's insert was not sent either, all are cancelled. A backend that deletes for good gets one request.
+    /// Operations behind one that was refused without a verdict are merged into that one.
     private func withoutUnsentUpdates(_ edit: ItemEdit) throws -> ItemEdit {
         guard edit.chain.count > 1, var first = edit.chain.first, !first.takesNoChange,
             first.isRefusedUnseen || first.kind == .insert
@@ -238,8 +238,8 @@ struct Collapsing: InTransaction {
     ///
     /// 1. After an undelete the item is the backend's row again.
     /// 2. After an insert it is the row that the backend has there by now, if any.
-    /// 3. Behind another operation it is what that one leaves. A delete that removes the backend's row keeps the
-    ///    insert's columns, as those of an update that was merged into it: an undelete sends them.
+    /// 3. After another operation the item is what that operation leaves. If that operation is a delete, it keeps the
+    ///    insert's columns as an update that was merged into it, so that an undelete sends them.
     /// 4. Otherwise the item stays as it was inserted, but deleted, and is new to the backend. Undeleting
     ///    it inserts it again, even if the backend has an older tombstone with its id.
     private func cancel(_ edit: ItemEdit) throws -> WriteOutcome {
@@ -350,9 +350,9 @@ struct Folding: InTransaction {
         try rebase.move(&row, rest, onto: ServerSide(shadowOf: row))
     }
 
-    /// Makes the update again that was merged into a delete which was given up: its client was told of it. The
-    /// caller judges it against the backend's row.
-    /// - Returns: nil if none was merged into it.
+    /// Takes the update out of a delete that is given up. The update's client was told that it succeeded, so it
+    /// becomes an operation again. The caller judges it against the backend's row.
+    /// - Returns: the update; nil if none was merged into the delete.
     func unfold(
         _ delete: TableOperation, after predecessor: Int64? = nil
     ) throws -> TableOperation? {

@@ -4,9 +4,10 @@ import TablesProtocol
 struct Discarding: InTransaction {
     let transaction: Transaction
 
-    /// Closes an operation without effect. The item becomes the backend's row, with its later operations
-    /// applied. An update that was merged into a delete is sent again, unless later operations follow or a person
-    /// has decided a conflict: then the item's values were chosen after it.
+    /// Closes an operation without effect. The item becomes the backend's row, with its later operations applied.
+    ///
+    /// An update that was merged into a delete becomes an operation again. It does not if later operations follow,
+    /// or if a person has decided a conflict: then the item's values were chosen later.
     /// - Parameter isAnswered: whether `server` has just come from the backend. If not, a page of a pull that
     ///   is on its way still applies.
     func giveUp(
@@ -28,7 +29,7 @@ struct Discarding: InTransaction {
         let unfolded = isChosen ? nil : try folding.unfold(operation)
         try rebase.move(&row, successors + [unfolded].compactMap(\.self), onto: server)
         if let unfolded, row.pending == unfolded.seq, row.deleted {
-            // It is a conflict, in which the item is as the update leaves it.
+            // The update is a conflict. Clients see the item as the update leaves it.
             let deleted = row
             (row.columns, row.deleted) = (unfolded.result, false)
             try items.restamp(&row, from: deleted)
@@ -60,8 +61,8 @@ struct Discarding: InTransaction {
         return try actions.emitDone(operation)
     }
 
-    /// Discards an operation that follows others. The item becomes what those leave, with what was merged into
-    /// a delete.
+    /// Discards an operation that follows others. The item becomes what those leave. An update that was merged into
+    /// a discarded delete becomes an operation again.
     private func discardSuccessor(
         _ operation: inout TableOperation, _ row: inout ItemRow, reason: String
     ) throws {

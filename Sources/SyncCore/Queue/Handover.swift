@@ -6,10 +6,10 @@ struct Handover: Sendable {
     /// As they were in the giving store, in their order.
     let operations: [TableOperation]
 
-    /// Tells it apart from all others.
+    /// A random id of the handover.
     var id: OperationID { operations.first?.id ?? "" }
 
-    /// The operations without those of some items.
+    /// The same handover without the operations of these items.
     func without(_ refused: Set<Int64>) -> Handover {
         let items = Set(operations.filter { refused.contains($0.seq) }.map(\.item))
         return Handover(operations: operations.filter { !items.contains($0.item) })
@@ -57,7 +57,8 @@ struct HandingOver: InTransaction {
 
     /// The `seq` of each operation that the store has given and not forgotten.
     static let givenKey = "handover.given"
-    /// What it took last: the handover's id, the `seq` there of what it refused, and here of what it wrote.
+    /// The last handover that the store took: its id, the refused operations by their `seq` in the giving store, and
+    /// the written ones by their `seq` here.
     private static let takenKey = "handover.taken"
 
     /// The operations of a choice: none that may have reached the backend. Those of an item go together.
@@ -86,7 +87,7 @@ struct HandingOver: InTransaction {
         guard try given() == nil else { return }
         for operation in handover.operations.reversed() {
             _ = try discarding.discard(operation.id, revision: nil, reason: "Given to \(identity).")
-            // An undo would bring it back here, beside that of the other store.
+            // An undo would bring the operation back here, although the other store has it.
             try transaction.run(
                 """
                 UPDATE history SET undoable = 0
@@ -116,7 +117,7 @@ struct HandingOver: InTransaction {
                 refusedItems.insert(operation.item)
             }
             guard let made = outcome.operation, made.isOwn else { continue }
-            // What another writer has changed since is a conflict, as if it had been written here.
+            // A change of another writer since then is a conflict, as if the client had written here.
             try transaction.run(
                 """
                 UPDATE operations SET made_id = ?, base_version = ?, base_row = ?, conditional = ?

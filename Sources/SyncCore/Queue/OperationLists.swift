@@ -47,7 +47,7 @@ struct OperationLists: InTransaction {
         _ found: [Int64], sorted order: OperationOrder, limit: Int, total: Int
     ) throws -> Page<TableOperation> {
         let shown = Array(found.prefix(limit))
-        // A place in another order is no `seq`; such a list is read by `skip`.
+        // In another order a `seq` names no position, so such a list is read by `skip`.
         let hasNext = order == .queue && found.count > limit
         return Page(
             items: try operations(shown, sorted: order),
@@ -141,7 +141,8 @@ struct OperationLists: InTransaction {
         return Page(items: groups, next: nil, total: total)
     }
 
-    /// Where these operations are now: how many have the same state, status and cause, the most first.
+    /// The present states of these operations: how many have the same state, status and cause, the largest number
+    /// first.
     func outcomes(of ids: [OperationID]) throws -> [OperationOutcome] {
         try transaction.all(
             """

@@ -18,7 +18,8 @@ struct OperationQueue: InTransaction {
         try transaction.first(TableOperation.bySuccessorOf, [seq], TableOperation.init)
     }
 
-    /// The item as an operation leaves it; nil if it deletes the item. The row has the changes of those behind it too.
+    /// The item as an operation leaves it; nil if the operation deletes it. (The item's row has the changes of later
+    /// operations too.)
     func mine(of operation: TableOperation, _ row: ItemRow) throws -> Columns? {
         if try successor(of: operation.seq) == nil { return row.visible }
         return operation.kind == .delete ? nil : operation.result
@@ -276,9 +277,9 @@ struct DueOperations {
         try makeAllDue()
     }
 
-    /// The number of operations that wait to be retried, with those whose tables are put off, and the reason
-    /// and status of the first. A decision that can still be undone waits for no retry, nor does what a person
-    /// has paused.
+    /// The number of operations that wait to be retried, with those whose tables are put off, and the reason and
+    /// status of the first. Not counted are decisions that can still be undone, and operations of tables that a
+    /// person has paused.
     func waiting() throws -> (count: Int, reason: String?, status: Int?) {
         let condition = """
             state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL

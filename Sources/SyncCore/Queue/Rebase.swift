@@ -14,9 +14,9 @@ struct Rebase: InTransaction {
     ///    Its successors stay as they are.
     /// 3. If a later operation overlaps, it keeps its base in the overlapping columns, and is judged again
     ///    when the operations before it have settled.
-    /// 4. If no operation is left, the row becomes the backend's. If the last operation is a delete that
-    ///    overlaps behind another one, the row keeps its columns, so that it can be restored if the delete is
-    ///    not sent.
+    /// 4. If no operation is left, the row becomes the backend's.
+    /// 5. If the last operation is a delete that overlaps, and others are before it, the item's columns are
+    ///    kept. They are needed if the delete is given up.
     ///
     /// - Parameters:
     ///   - predecessor: the operation that the backend has just applied, if that is why the row is newer.
@@ -98,8 +98,8 @@ struct Rebase: InTransaction {
         }
     }
 
-    /// Rewrites an operation as the requests that bring the backend's row to its goal. It becomes the first
-    /// request; a second request is a new operation.
+    /// Rewrites an operation as the requests that bring the backend's row to the operation's goal. The operation
+    /// becomes the first request; a second request is a new operation.
     /// - Returns: the operations that are left to send.
     private func rewrite(
         _ operation: TableOperation, over server: ServerSide, after predecessor: Int64?

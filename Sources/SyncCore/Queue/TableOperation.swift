@@ -92,8 +92,8 @@ struct TableOperation: Sendable, Hashable {
         }
     }
 
-    /// Whether a later change is not merged into it. A refused operation is changed, also if it may have taken
-    /// effect: the request that then goes out has its id or its version, and changes nothing twice. One whose id
+    /// Whether a later change is not merged into it. A refused operation can be changed even if it may have taken
+    /// effect, because its next request has its id or its version, so nothing is applied twice. An insert whose id
     /// the backend assigns has neither.
     var takesNoChange: Bool { mayHaveReached && (state != .quarantined || isAssigned) }
 }
@@ -196,8 +196,9 @@ extension TableOperation {
 }
 
 extension Collection<TableOperation> {
-    /// The item's columns as operations that follow each other leave them; nil without one. The base of a later
-    /// one is no measure: it may keep values that another writer has changed since, to be judged later.
+    /// The item's columns after a chain of operations; nil for none. It is computed from the first operation's base
+    /// and the changes of all. The base of a later operation is not used, because it may keep values that another
+    /// writer has changed since, to be judged later.
     var result: Columns? {
         guard let first else { return nil }
         return dropFirst().reduce(first.result) { columns, next in
