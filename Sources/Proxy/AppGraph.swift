@@ -168,10 +168,6 @@ package struct ProxyConfiguration: Sendable {
     package var dashboardPort: UInt16?
     /// The header fields of clients that are forwarded to the backend.
     package var forwardedHeaders: [ForwardableName] = []
-    /// Whether users' tokens are kept on disk, sealed.
-    package var remembersSignIn = false
-    /// The file in which the service manager may put the secret of the seal; nil without a service manager.
-    package var sealCredential: String?
     /// Seconds for which a token is accepted that the backend does not confirm.
     package var offlineGraceSeconds = Limits.offlineGraceSeconds
     /// The largest size of each store in bytes; nil for no limit.

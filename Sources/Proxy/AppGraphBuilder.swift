@@ -48,13 +48,11 @@ package struct AppGraphBuilder {
     /// - Parameters:
     ///   - workers: the number of threads that will call the routes, each with a reader of its own. The
     ///     readers of other threads have the numbers after theirs.
-    ///   - opensSignIns: whether remembered sign-ins are opened, or removed when the configuration does not
-    ///     remember any; if false, tokens are in memory only.
     /// - Throws: ``StartProblem`` with the reason in one sentence.
     package func build(
-        _ transports: Transports, workers: Int, opensSignIns: Bool
+        _ transports: Transports, workers: Int
     ) async throws(StartProblem) -> AppGraph {
-        let remembered = opensSignIns ? openSignIns() : RememberedSignIns.Opening()
+        configuration.folder.forgetSignIns()
         let blockingExecutor = BlockingExecutor(worker: workers)
         let longReaders = workers + 1..<workers + 1 + Limits.longReadsAtOnce
         let operatorReaders =
@@ -64,8 +62,8 @@ package struct AppGraphBuilder {
         let changes = ClientChanges()
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let tenants = try await makeTenants(
-            transports, key: applicationKey, signIns: remembered.signIns,
-            workers: operatorReaders.upperBound, feed: feed, changes: changes, work: work)
+            transports, key: applicationKey, workers: operatorReaders.upperBound, feed: feed,
+            changes: changes, work: work)
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
@@ -80,8 +78,7 @@ package struct AppGraphBuilder {
         let operatorAPI = OperatorAPI(
             tenants: tenants, access: access, capabilities: capabilities, rejections: rejections,
             refusedWrites: refusedWrites, folder: configuration.folder, rules: gate.currentRules,
-            loginUsers: LoginUsers.count,
-            startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
+            loginUsers: LoginUsers.count, feed: feed,
             readiness: Readiness(now: clock.now) { await tenants.proveWritable() },
             backups: backups, notifier: notifier, work: work,
             longReads: LongReads(readers: operatorReaders), process: processReport,
@@ -130,21 +127,6 @@ package struct AppGraphBuilder {
             sleep: { [clock] in await clock.sleep(until: clock.uptime() + .seconds($0)) }, log: log)
     }
 
-    /// Opens the remembered sign-ins. Removes them when the configuration remembers none.
-    private func openSignIns() -> RememberedSignIns.Opening {
-        let folder = configuration.folder
-        guard configuration.remembersSignIn else {
-            folder.forgetSignIns()
-            return RememberedSignIns.Opening()
-        }
-        return RememberedSignIns.open(
-            folder.signInsFile,
-            secret: SealSecret(
-                credential: configuration.sealCredential, file: folder.signInsKeyFile),
-            backend: configuration.backend.description,
-            identities: Set(folder.identities.map(\.key)), log: log, random: ThisProcess.secret)
-    }
-
     private func makeAccess() throws(StartProblem) -> OperatorAccess {
         let folder = configuration.folder
         let kept = SessionFile(file: "\(folder.path)/sessions")
@@ -165,13 +147,13 @@ package struct AppGraphBuilder {
 extension AppGraphBuilder {
     /// Makes the registry: opens the anonymous tenant and the index of the other stores.
     func makeTenants(
-        _ transports: Transports, key: ApplicationKey, signIns: RememberedSignIns?,
-        workers: Int, feed: EventFeed, changes: ClientChanges, work: BackgroundWork
+        _ transports: Transports, key: ApplicationKey, workers: Int, feed: EventFeed,
+        changes: ClientChanges, work: BackgroundWork
     ) async throws(StartProblem) -> TenantRegistry {
         let tokens = KnownTokens(
             file: configuration.folder.tokensFile, backend: configuration.backend,
             now: clock.now)
-        let owners = try openOwners(tokens, signIns)
+        let owners = try openOwners(tokens)
         let tokenExecutor = BlockingExecutor(worker: 0)
         let anonymous = try makeTenant(
             Identity.anonymousKey, BackendStatusCache(), nil, nil, transports, key,
@@ -180,11 +162,10 @@ extension AppGraphBuilder {
         forwardEvents(of: anonymous, to: feed, changes, work: work)
         let index = try openIndex()
         let factory = TenantRegistry.Factory(
-            tenantState: { identity in
+            tenantState: { _ in
                 TenantState(
                     backendStatus: BackendStatusCache(),
-                    signIn: SignIn(
-                        identity, signIns, executor: tokenExecutor, known: tokens, now: clock.now))
+                    signIn: SignIn(executor: tokenExecutor, known: tokens, now: clock.now))
             },
             tenant: { identity, tenantState, memory throws(StartProblem) in
                 try makeTenant(
@@ -203,10 +184,8 @@ extension AppGraphBuilder {
     }
 
     /// Reads which user has which store, and takes the operator's word. The user who had such a store loses
-    /// it: the tokens that were known for it are forgotten, the remembered one too.
-    private func openOwners(
-        _ tokens: KnownTokens, _ signIns: RememberedSignIns?
-    ) throws(StartProblem) -> StoreOwners {
+    /// it: the tokens that were known for it are forgotten.
+    private func openOwners(_ tokens: KnownTokens) throws(StartProblem) -> StoreOwners {
         let folder = configuration.folder
         let owners = try StoreOwners(file: folder.ownersFile, backend: configuration.backend)
         let replaced = Set(configuration.takeovers.map(\.user))
@@ -221,19 +200,12 @@ extension AppGraphBuilder {
             let isIdentity = folder.hasHadStore(word.user) || owners.has(word.user)
             guard try owners.take(word, isIdentity: isIdentity) else { continue }
             tokens.forget(Identity(key: word.store))
-            if let signIns {
-                signIns.set(nil, of: word.store)
-            } else {
-                // The file cannot be opened, and may have the store's token.
-                Files.remove(folder.signInsFile)
-            }
         }
         // All words are accepted. On disk stores are put aside and tokens are forgotten before the words are
         // saved: after a crash in between the same start can be repeated, and a user's next sign-in begins a new
         // store of the backend's rows.
         for word in configuration.takeovers { try folder.putAside(word.user) }
         do { try tokens.save() } catch { throw StartProblem("\(error)") }
-        signIns?.save()
         try save(owners)
         return owners
     }

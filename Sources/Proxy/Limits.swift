@@ -126,8 +126,6 @@ package enum Limits {
     static let retryAfterSeconds = 5
     /// Milliseconds between two reads of a table during its first pull, for a client that waits for a page.
     static let firstPullPollMilliseconds = 100
-    /// Bytes of the shortest secret that may seal sign-ins.
-    static let sealSecretBytes = 32
     /// Bytes of the value of a header field that is forwarded to the backend.
     static let forwardedHeaderBytes = 2048
     /// Names of the backend's cookies that are remembered; a new one replaces the oldest.

@@ -38,7 +38,7 @@ struct Composition {
             AppGraphBuilder.Transports(
                 syncing: transport, passing: passing, signingIn: signingIn, following: following,
                 notifying: notifying),
-            workers: ServerConfiguration.cores, opensSignIns: true)
+            workers: ServerConfiguration.cores)
         try await withdrawPolicies(graph)
         let folder = configuration.proxy.folder
         let own: SocketPath

@@ -64,8 +64,8 @@ def test_a_boolean_is_yes_no_true_or_false_in_every_source(world):
     for value in ("yes", "no", "true", "false"):
         world.configure(f"{text}strict-sdk = {value}\n")
         assert setting(world.person.json("config", "show"), "strict-sdk")["values"] == [value]
-        shown = world.person.json("config", "show", UNDERSTUDY_REMEMBER_SIGN_IN=value)
-        assert setting(shown, "remember-sign-in")["values"] == [value]
+        shown = world.person.json("config", "show", UNDERSTUDY_ALLOW_PLAIN_HTTP=value)
+        assert setting(shown, "allow-plain-http")["values"] == [value]
     world.configure(f"{text}strict-sdk = on\n")
     said = world.person.run("serve", expect=2).stderr
     assert said.endswith('strict-sdk is "on", but must be yes, no, true or false.\n')

@@ -126,8 +126,8 @@ def test_users_at_once_are_all_served(start, backend):
 
 
 @pytest.mark.parametrize("end", ["stop", "kill", "index lost"])
-def test_due_work_of_closed_stores_is_counted_and_sent_without_its_user(start, backend, end):
-    proxy = start.proxy(backend.url, "--remember-sign-in")
+def test_due_work_of_closed_stores_is_counted_at_a_start_and_sent_with_the_tokens_that_came_since(start, backend, end):
+    proxy = start.proxy(backend.url)
     clients = [sign_in(proxy, f"user{number}") for number in range(14)]
     backend.is_away = True
     for client in clients:
@@ -149,6 +149,9 @@ def test_due_work_of_closed_stores_is_counted_and_sent_without_its_user(start, b
         queue = proxy.operator("GET", f"/operations?identity={name}")["items"]
         assert {one["title"] for one in queue} >= {"waits"}, name
     assert proxy.operator("GET", "/conflicts")["items"] == []
+    # Each client asks once while the backend is away. Most of the stores are closed when it comes back.
+    for client in clients:
+        assert client.get(client.user).status_code == 200
     backend.is_away = False
     wait_until(lambda: len(backend.rows) == 15, 90, "every write at the backend")
     for client in clients:
@@ -242,7 +245,7 @@ def test_settings_and_mode_hold_for_closed_stores_too(start, backend):
 
 
 def test_a_store_that_has_changed_since_its_index_entry_is_read(start, backend):
-    proxy = start.proxy(backend.url, "--remember-sign-in")
+    proxy = start.proxy(backend.url)
     ana = sign_in(proxy, "ana")
     ana.insert({"id": "a"})
     wait_until(lambda: len(backend.rows) == 1, 30, "the write at the backend")
@@ -260,6 +263,7 @@ def test_a_store_that_has_changed_since_its_index_entry_is_read(start, backend):
     wait_until(lambda: examined(proxy), 20, "the look at the store")
     assert sum(operations(proxy, s) for s in ("queued", "waiting", "unknown")) == 1
     backend.is_away = False
+    assert ana.get("b").status_code == 200
     wait_until(lambda: len(backend.rows) == 2, 60, "the write at the backend")
 
 
@@ -269,7 +273,7 @@ def failed(proxy):
 
 
 def test_one_damaged_store_blocks_no_change_and_no_rebind(start, backend):
-    proxy = start.proxy(backend.url, "--remember-sign-in")
+    proxy = start.proxy(backend.url)
     clients = [sign_in(proxy, f"user{number}") for number in range(12)]
     for client in clients:
         client.insert({"id": client.user})

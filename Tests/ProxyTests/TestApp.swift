@@ -40,7 +40,7 @@ struct TestApp {
         configuration.rules.allowedOrigins = ["http://app.example", "null", "file://"]
         configure(&configuration)
         let graph = try await AppGraphBuilder(configuration, log: Logger(label: "test")).build(
-            AppGraphBuilder.Transports(syncing: transport), workers: 1, opensSignIns: true)
+            AppGraphBuilder.Transports(syncing: transport), workers: 1)
         let test = TestApp(
             graph: graph, backend: backend, transport: transport, folder: folder)
         try await withThrowingDiscardingTaskGroup { group in

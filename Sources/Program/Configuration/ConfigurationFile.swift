@@ -54,7 +54,10 @@ package struct ConfigurationFile: Sendable, Hashable {
                     ConfigurationProblem(
                         place: "\(path):\(index + 1)",
                         value: isSecret ? ServeSetting.notShown : String(bare),
-                        allowed: "a line such as \"listen = 127.0.0.1:8080\" with "
+                        allowed: Settings.removed[String(name)].map {
+                            "left out: this setting is gone, because \($0)"
+                        }
+                            ?? "a line such as \"listen = 127.0.0.1:8080\" with "
                             + Self.known(name, kind)))
                 isUnderstood = false
                 continue

@@ -105,6 +105,13 @@ extension Settings {
     }
 }
 
+extension Settings {
+    /// The settings of earlier versions that are gone, each with the reason as part of a sentence.
+    package static let removed = [
+        "remember-sign-in": "each client sends its token with its requests"
+    ]
+}
+
 // The kinds of values that several settings have. Each function makes a setting of its kind.
 extension Settings {
     package static func yesOrNo(

@@ -179,9 +179,11 @@ package struct UnknownVariable: Sendable, Hashable, CustomStringConvertible {
             let near = NearestName.of(
                 String(name.dropFirst(prefix.count)),
                 in: known.map { String($0.dropFirst(prefix.count)) })
+            let reason = Settings.removed.first { ServeSetting.variable($0.key) == name }?.value
             return UnknownVariable(
                 name: name,
-                advice: near.map { "Did you mean \(prefix)\($0)?" }
+                advice: reason.map { "That setting is gone, because \($0)." }
+                    ?? near.map { "Did you mean \(prefix)\($0)?" }
                     ?? "`\(program) config show` has the settings; take the variable out if it is not "
                     + "for Understudy.")
         }

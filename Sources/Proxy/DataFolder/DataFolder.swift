@@ -146,16 +146,9 @@ package struct DataFolder: Sendable, Hashable {
     /// The file of ``BackendCookies``.
     var cookiesFile: String { "\(path)/cookies" }
 
-    /// The file of ``RememberedSignIns``.
-    var signInsFile: String { "\(path)/sign-ins" }
-
-    /// The file of the seal's secret, if the service manager has no credential for it.
-    var signInsKeyFile: String { "\(path)/sign-ins.key" }
-
-    /// Removes the remembered sign-ins, and the secret with which a copy of them could be read.
+    /// Removes the users' tokens that earlier versions kept, and the key with which a copy can be read.
     func forgetSignIns() {
-        Files.remove(signInsFile)
-        Files.remove(signInsKeyFile)
+        for name in ["sign-ins", "sign-ins.key"] { Files.remove("\(path)/\(name)") }
     }
 
     /// The operator token; made and written if there is none.

@@ -4,37 +4,27 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// The tokens of an identity for its engine. They are in memory only, unless sign-ins are remembered.
+/// The tokens of an identity for its engine. They are in memory only.
 ///
 /// An identity has a token for each of its devices. The engine sends the latest one that is neither
 /// expired, nor refused, nor signed out (``EngineTokens``).
 final class SignIn: Sendable {
-    private let identity: String
-    private let state: Mutex<EngineTokens>
-    private let remembered: RememberedSignIns?
-    /// Writes the files, one after another.
+    private let state = Mutex(EngineTokens())
+    /// Writes the file of the known tokens.
     private let executor: BlockingExecutor
     private let known: KnownTokens?
     private let now: @Sendable () -> Instant
 
-    /// Makes it with the identity's remembered token, if there is one.
     /// - Parameters:
-    ///   - executor: writes the files.
+    ///   - executor: writes the file of the known tokens.
     ///   - known: the tokens that the backend has accepted; refused ones are removed from it.
     init(
-        _ identity: String, _ remembered: RememberedSignIns?, executor: BlockingExecutor,
-        known: KnownTokens? = nil, now: @escaping @Sendable () -> Instant
+        executor: BlockingExecutor, known: KnownTokens? = nil,
+        now: @escaping @Sendable () -> Instant
     ) {
-        self.identity = identity
-        self.known = known
-        self.remembered = remembered
         self.executor = executor
+        self.known = known
         self.now = now
-        var tokens = EngineTokens()
-        if let field = remembered?.field(of: identity) {
-            _ = tokens.take(Token(of: field), isVerified: true, at: now())
-        }
-        state = Mutex(tokens)
     }
 
     /// The credential of the engine's requests.
@@ -58,7 +48,6 @@ final class SignIn: Sendable {
         return state.withLock { tokens in
             let before = tokens.token(at: at, isSignedOut: isSignedOut)
             guard tokens.take(token, isVerified: isVerified, at: at) else { return false }
-            remember(tokens, at)
             let isTriedAnew = before == token && isVerified
             return isTriedAnew || tokens.token(at: at, isSignedOut: isSignedOut) != before
         }
@@ -68,34 +57,14 @@ final class SignIn: Sendable {
     /// with the next token. If there is none, it continues with this one until another is added, since the
     /// backend may have been wrong.
     func refuse(_ token: Token) {
-        let at = now()
-        let isHere = state.withLock { tokens in
-            guard tokens.refuse(token) else { return false }
-            remember(tokens, at)
-            return true
-        }
-        guard isHere, let known else { return }
+        guard state.withLock({ $0.refuse(token) }), let known else { return }
         known.end(token)
         // If it cannot be written, it holds until the process ends (``KnownTokens/save()``).
         executor.run { try? known.save() }
     }
 
     /// Removes all tokens, because the user has signed out.
-    func removeTokens() {
-        let at = now()
-        state.withLock { tokens in
-            tokens = EngineTokens()
-            remember(tokens, at)
-        }
-    }
-
-    /// Updates the remembered token. Called under the lock, so that the last change is the one that is
-    /// written.
-    private func remember(_ tokens: EngineTokens, _ at: Instant) {
-        guard let remembered else { return }
-        remembered.set(tokens.good(at: at, isSignedOut: isSignedOut)?.field, of: identity)
-        executor.run { remembered.save() }
-    }
+    func removeTokens() { state.withLock { $0 = EngineTokens() } }
 }
 
 /// The tokens of one identity, and the choice of the one that its engine sends. A pure value.
@@ -117,19 +86,11 @@ struct EngineTokens: Sendable, Hashable {
     /// The token that it refused last.
     private var refused: Held?
 
-    /// The latest token that is neither expired, nor refused, nor signed out; nil if there is none.
-    func good(at now: Instant, isSignedOut: (Token) -> Bool) -> Token? {
-        held.last { !$0.isExpired(at: now) && !isSignedOut($0.token) }?.token
-    }
-
-    /// The token to send: the latest good one. If there is none, the one that was refused last and is neither
-    /// expired nor signed out, since the backend may have been wrong.
+    /// The token to send: the latest that is neither expired nor signed out. Of those that the backend has
+    /// refused, the last one is sent where there is no other, since the backend may have been wrong.
     func token(at now: Instant, isSignedOut: (Token) -> Bool) -> Token? {
-        if let good = good(at: now, isSignedOut: isSignedOut) { return good }
-        guard let refused, !refused.isExpired(at: now), !isSignedOut(refused.token) else {
-            return nil
-        }
-        return refused.token
+        func isGood(_ one: Held) -> Bool { !one.isExpired(at: now) && !isSignedOut(one.token) }
+        return (held.last(where: isGood) ?? refused.flatMap { isGood($0) ? $0 : nil })?.token
     }
 
     /// Adds a token: as the latest if the backend has just accepted it, otherwise as the oldest.

@@ -20,8 +20,6 @@ struct OperatorAPI: Sendable {
     let rules: CurrentRules
     /// The number of people who can log in to this machine.
     let loginUsers: Int
-    /// Warnings that hold from the start of the process to its end.
-    let startWarnings: [String]
     let feed: EventFeed
     let readiness: Readiness
     let backups: AutomaticBackups
@@ -38,7 +36,7 @@ struct OperatorAPI: Sendable {
         get async {
             let waiting = await tenants.waitingWarnings()
             let unsigned = await tenants.unsigned().map { [$0.sentence] } ?? []
-            return startWarnings + tenants.warnings + waiting + unsigned
+            return tenants.warnings + waiting + unsigned
                 + rules.snapshot().warnings(loginUsers: loginUsers)
         }
     }

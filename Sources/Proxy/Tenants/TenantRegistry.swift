@@ -241,7 +241,7 @@ final class TenantRegistry: Sendable {
         owners.signedIn(identity.key)
         tokens.learn(token, of: identity, byLogin: byLogin)
         tenant.signedIn(token, isFresh: true)
-        // A remembered sign-in is on disk before the client gets the answer.
+        // The token is known after a restart too, before the client gets the answer.
         if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return tenant
     }

@@ -43,8 +43,7 @@ struct OfflineAdmin: HTTPTransport {
                 throw error.startProblem
             }
             let graph = try await AppGraphBuilder(configuration, log: log).build(
-                AppGraphBuilder.Transports(syncing: UnreachableTransport()), workers: 1,
-                opensSignIns: false)
+                AppGraphBuilder.Transports(syncing: UnreachableTransport()), workers: 1)
             return OfflineAdmin(
                 graph: graph, lock: lock,
                 token: try folder.operatorToken(secret: ThisProcess.secret))

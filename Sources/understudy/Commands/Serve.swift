@@ -183,7 +183,6 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.dashboardListen) var dashboardListen: String?
     @Option(Settings.socket) var socket: String?
     @Option(Settings.tablesAccess) var tablesAccess: String?
-    @Flag(Settings.rememberSignIn) var rememberSignIn: Bool?
     @Option(Settings.adoptUnsigned) var adoptUnsigned: String?
     @Option(Settings.offlineGrace) var offlineGrace: String?
     @Option(Settings.diskBudget) var diskBudget: String?

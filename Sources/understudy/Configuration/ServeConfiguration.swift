@@ -84,10 +84,6 @@ struct ServeConfiguration: Sendable {
             tablesAccess: try sources.valueOrDefault(Settings.tablesAccess))
         proxy.forwardedHeaders = try forwardedHeaders(sources)
         proxy.adoptsUnsigned = try sources.valueOrDefault(Settings.adoptUnsigned)
-        proxy.remembersSignIn = try sources.valueOrDefault(Settings.rememberSignIn)
-        proxy.sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
-            "\($0)/\(SealSecret.credentialName)"
-        }
         proxy.offlineGraceSeconds = try sources.valueOrDefault(Settings.offlineGrace)
         proxy.backups = try backups(sources)
         proxy.notifications = try notifications(sources)

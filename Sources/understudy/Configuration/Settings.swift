@@ -204,12 +204,6 @@ extension Settings {
         reload: .replaced
     ) { ForwardableName($0) }
 
-    static let rememberSignIn = yesOrNo(
-        "remember-sign-in",
-        about: SettingText(
-            "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
-            standard: "no", example: "no"))
-
     static let adoptUnsigned = Setting<Bool>(
         name: "adopt-unsigned", allowed: "never or next-sign-in",
         about: SettingText(
@@ -338,7 +332,6 @@ extension ServeSetting {
         ServeSetting(Settings.socket),
         ServeSetting(Settings.tablesAccess),
         ServeSetting(Settings.data),
-        ServeSetting(Settings.rememberSignIn),
         ServeSetting(Settings.adoptUnsigned),
         ServeSetting(Settings.offlineGrace),
         ServeSetting(Settings.diskBudget),

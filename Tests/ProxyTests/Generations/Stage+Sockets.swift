@@ -29,7 +29,7 @@ extension Stage {
         configuration.tables = (flavour.tables + more).compactMap { TableName($0) }
         let toBackend = try CurlTransport()
         let graph = try await AppGraphBuilder(configuration, log: Logger(label: "test")).build(
-            AppGraphBuilder.Transports(syncing: toBackend), workers: 1, opensSignIns: true)
+            AppGraphBuilder.Transports(syncing: toBackend), workers: 1)
         let proxy = Server(
             ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")], workers: 1),
             handler: graph.handler)

@@ -212,7 +212,7 @@ import Testing
             let builder = AppGraphBuilder(configuration, log: Logger(label: "test"))
             await #expect(throws: StartProblem.self) {
                 _ = try await builder.build(
-                    AppGraphBuilder.Transports(syncing: transport), workers: 1, opensSignIns: false)
+                    AppGraphBuilder.Transports(syncing: transport), workers: 1)
             }
             #expect(folder.identities.map(\.key) == stores)
             #expect(try Files.read(folder.ownersFile) == before)
@@ -236,17 +236,8 @@ import Testing
                     file: folder.tokensFile, backend: backend, now: { ThisProcess.now })
                 tokens.learn(bob, of: Identity(key: old))
                 try tokens.save()
-                let signIns = RememberedSignIns.open(
-                    folder.signInsFile,
-                    secret: SealSecret(credential: nil, file: folder.signInsKeyFile),
-                    backend: backend.description, identities: [old], log: Logger(label: "test"),
-                    random: ThisProcess.secret
-                ).signIns
-                signIns?.set(bob.field, of: old)
-                signIns?.save()
             }
             configuration.rebind = true
-            configuration.remembersSignIn = true
             configuration.takeovers = [StoreTakeover("\(old)=aad:ana")].compactMap(\.self)
         }) { test in
             let tenants = test.graph.tenants

@@ -37,6 +37,16 @@ struct ConfigurationFileTests {
         #expect(problem?.description.hasSuffix("perhaps \(name) is meant.") == true)
     }
 
+    @Test func `a setting that is gone is reported as gone, with the reason`() {
+        let problem = #expect(throws: ConfigurationProblems.self) {
+            try ConfigurationFile(path: "/c", text: "sync = auto\nremember-sign-in = yes\n")
+        }
+        #expect(
+            problem?.description
+                == #"/c:2 is "remember-sign-in = yes", but must be left out: this setting is gone, "#
+                + "because each client sends its token with its requests.")
+    }
+
     @Test func `a name that takes one value is an error on two lines`() {
         for text in ["sync = auto\n\nsync = manual\n", "sync=auto\ntable = a\nsync=auto"] {
             let problems = #expect(throws: ConfigurationProblems.self) {

@@ -26,6 +26,13 @@ struct UnknownVariableTests {
                 == "The variable \(name) is not known, and changes nothing. Did you mean \(near)?")
     }
 
+    @Test func `the variable of a setting that is gone is named with the reason`() {
+        #expect(
+            UnknownVariable.all(["UNDERSTUDY_REMEMBER_SIGN_IN"]).first?.description
+                == "The variable UNDERSTUDY_REMEMBER_SIGN_IN is not known, and changes nothing. That "
+                + "setting is gone, because each client sends its token with its requests.")
+    }
+
     @Test func `a variable that is near to none is named with what to do`() throws {
         let text = try #require(
             UnknownVariable.all(["UNDERSTUDY_SERVICE_HOST"]).first
