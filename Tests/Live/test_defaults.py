@@ -1,6 +1,5 @@
 """What a client notices of Understudy without a setting while the backend answers: nothing."""
 
-import concurrent.futures
 import json
 import time
 import urllib.parse
@@ -80,26 +79,6 @@ def test_the_standard_follows_the_mode(start, arguments, expected):
         assert made.headers["Understudy-State"] == (state if expected[1] == "local" else "synced")
 
 
-def test_a_table_follows_another_mode_until_a_policy_is_chosen(start):
-    backend, proxy = serve(start)
-    proxy.stop()
-    proxy.start("--sync", "manual")
-    assert policies(proxy) == ("local", "local")
-    # The operator API switches the triggers too.
-    proxy.operator("PATCH", "/settings", json={"triggers": ["manual", "read", "afterWrites"]})
-    assert policies(proxy) == ("revalidate", "write-through")
-    proxy.operator("PATCH", "/tables/todoitem", json={"writePolicy": "local"})
-    assert policies(proxy) == ("revalidate", "local")
-    assert proxy.command("tables", "set", "todoitem", "--write", "standard").returncode == 0
-    assert policies(proxy) == ("revalidate", "write-through")
-
-
-def test_a_wrong_word_for_all_tables_is_refused(start):
-    program = start.program("serve", "--backend", "http://127.0.0.1:9", "--policy", "*=merge")
-    assert program.process.wait(10) == 2
-    assert "* for all tables" in program.output
-
-
 def test_a_write_of_the_dashboard_waits_for_nothing_and_is_sent_after_a_moment(start):
     backend, proxy = serve(start)
     backend.faults({"kind": "latency", "milliseconds": 1500, "methods": ["PATCH"]})
@@ -110,64 +89,6 @@ def test_a_write_of_the_dashboard_waits_for_nothing_and_is_sent_after_a_moment(s
     assert (answer.status_code, answer.headers["Understudy-State"]) == (200, "pending")
     assert time.monotonic() - began < 1
     wait_until(lambda: backend.get("a").json()["text"] == "mine", 10, "the change at the backend")
-
-
-def test_clients_that_sync_see_each_others_changes_and_those_of_other_writers(start):
-    backend, proxy = serve(start)
-    ana, bob = Phone(proxy.url), Phone(proxy.url)
-    assert ana.sync() == bob.sync() == {"a": "one"}
-    ana.update("a", {"text": "two"})
-    assert bob.sync() == {"a": "two"}
-    for number in range(3):
-        backend.update("a", {"text": f"theirs {number}"})
-        backend.insert({"id": f"n{number}", "text": "theirs"})
-        assert bob.sync() == ana.sync()
-        assert (bob.sync()["a"], bob.sync()[f"n{number}"]) == (f"theirs {number}", "theirs")
-    backend.delete("n0")
-    assert "n0" not in ana.sync()
-
-
-def test_a_plain_list_shows_it_the_second_time(start):
-    backend, proxy = serve(start)
-    assert proxy.list()[0]["text"] == "one"
-    for number in range(3):
-        backend.update("a", {"text": f"theirs {number}"})
-        began = time.monotonic()
-        proxy.list()
-        assert proxy.list()[0]["text"] == f"theirs {number}" or number
-        time.sleep(1.1)
-        assert proxy.list()[0]["text"] == f"theirs {number}"
-        assert time.monotonic() - began < 6
-    # Also the list of another program, which is the first of its kind, and any look-up.
-    backend.update("a", {"text": "last"})
-    other = Tables(proxy.url)
-    other.session.headers["User-Agent"] = "another/1.0"
-    other.list(_filter="text ne 'x'")
-    wait_until(lambda: other.get("a").json()["text"] == "last", 6, "the change of another writer")
-
-
-def test_many_reads_cost_a_pull_each_five_seconds(start):
-    backend, proxy = serve(start)
-    clients = [Tables(proxy.url) for _ in range(4)]
-    before, end = proxy.asked(), time.monotonic() + 6
-
-    def work(client):
-        count = 0
-        while time.monotonic() < end:
-            client.get("a")
-            client.list()
-            count += 1
-        return count
-
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(work, clients)) > 100
-    assert proxy.asked() - before <= 3 * PULL_REQUESTS
-    # When the reads end, one more pull may follow, and then none.
-    time.sleep(5.5)
-    rest = proxy.asked()
-    assert rest - before <= 4 * PULL_REQUESTS
-    time.sleep(6)
-    assert proxy.asked() == rest
 
 
 def test_a_sync_without_changes_costs_a_pull(start):

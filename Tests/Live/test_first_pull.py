@@ -83,18 +83,6 @@ def serve():
         backend.shutdown()
 
 
-@pytest.mark.parametrize("counts", [None, 50, 0, 1990])
-def test_a_count_ends_no_pull_and_a_reconcile_removes_no_existing_row(start, serve, counts):
-    _, url = serve(cut=50, counts=counts)
-    proxy = start.proxy(url, "--sync", "manual")
-    run = proxy.operator("POST", "/tables/big/pull?wait=60", json={})
-    assert run["state"] == "complete", run
-    assert {one["n"] for one in proxy.all("big")} == set(range(ROWS))
-    run = proxy.operator("POST", "/tables/big/pull?wait=60", json={"reconcile": True})
-    assert run["pull"][0]["deleted"] == 0, run
-    assert {one["n"] for one in proxy.all("big")} == set(range(ROWS))
-
-
 SINCE = "$filter=updatedAt gt datetimeoffset'2024-01-01T00:00:00.500Z'"
 
 
@@ -184,15 +172,6 @@ def test_a_backend_without_counts_is_counted_after_the_pull_or_passed_through(st
     assert [one["n"] for one in rows] == [0, 1]
     assert sync == "manual" or answer["count"] == 2
     backend.shutdown()
-
-
-def test_the_first_answer_of_the_backend_changes_the_status_with_manual_sync(start, serve):
-    _, url = serve(cut=50)
-    proxy = start.proxy(url, "--sync", "manual")
-    assert proxy.request("GET", "/tables/big?$top=1").status_code == 200
-    again = proxy.request("GET", "/tables/big?$top=1")
-    assert again.headers["Understudy-Backend"] == "online"
-    assert proxy.request("POST", "/tables/nothing", json={"id": "a"}).status_code == 404
 
 
 def test_a_manual_sync_after_a_first_read_pulls_its_table(start):

@@ -37,10 +37,3 @@ def test_the_fields_of_a_write_survive_a_restart_and_are_in_no_log(start, backen
     assert shown["headers"] == ["X-Tenant: north-of-the-wall"]
     assert "  sent with X-Tenant: north-of-the-wall" in proxy.command("queue", "show", operation["id"]).stdout
     assert "north-of-the-wall" not in said + proxy.program.output
-
-
-def test_without_the_option_no_field_of_a_client_is_forwarded(start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    proxy.request("POST", "/tables/book", json={"id": "a"}, headers={"X-Tenant": "north"})
-    proxy.sync()
-    assert [path for _, path, sent, _ in backend.writes if "X-Tenant" not in sent] == ["/tables/book"]

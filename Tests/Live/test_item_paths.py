@@ -69,16 +69,3 @@ def test_without_the_server_the_answer_is_503_with_a_time(start, backend):
     for method, path, body in BELOW:
         answer = requests.request(method, proxy.url + path, data=body, headers=ZUMO, timeout=10)
         assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
-
-
-def test_an_item_that_waits_has_nothing_below_it_before_it_is_sent(start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    proxy.operator("POST", "/mode", json={"mode": "offline"})
-    assert proxy.request("POST", "/tables/book", json={"id": "new"}).status_code == 201
-    proxy.operator("POST", "/mode", json={"mode": "online"})
-    path = "/tables/book/new/MobileServiceFiles"
-    answer = requests.get(proxy.url + path, headers=ZUMO, timeout=10)
-    assert answer.status_code == 503 and "waits to be sent" in answer.text and answer.headers["Retry-After"]
-    assert not any("Files" in one for _, one, _, _ in backend.requests)
-    proxy.sync()
-    assert requests.get(proxy.url + path, headers=ZUMO, timeout=10).json()["path"] == path

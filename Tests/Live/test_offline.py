@@ -4,28 +4,6 @@ import pytest
 from programs import free_port, wait_until
 
 
-def test_offline_reads_and_writes_are_answered_and_status_has_the_reason(start):
-    backend = start.backend()
-    backend.insert({"id": "a", "text": "from the backend"})
-    proxy = start.proxy(backend.url, "--table", "todoitem")
-    proxy.sync()
-    backend.stop()
-
-    mine = proxy.insert({"text": "written offline"})
-    assert proxy.get("a").json()["text"] == "from the backend"
-    proxy.update("a", {"text": "edited offline"})
-    answer = proxy.get(mine["id"])
-    assert answer.status_code == 200
-    assert answer.headers["Understudy-State"] == "pending"
-
-    run = proxy.sync()
-    assert run["state"] == "offline"
-    status = proxy.status()
-    assert status["backend"]["state"] == "offline"
-    assert status["backend"]["reason"]
-    assert status["queue"]["queued"] + status["queue"]["waiting"] == 2
-
-
 def test_the_queue_is_sent_when_the_backend_returns(start):
     backend = start.backend()
     proxy = start.proxy(backend.url)
@@ -35,29 +13,6 @@ def test_the_queue_is_sent_when_the_backend_returns(start):
     backend.start()
     wait_until(lambda: backend.get(item["id"]).status_code == 200, 30, "the todo on the backend")
     wait_until(lambda: proxy.status()["backend"]["state"] == "online", 10, "online")
-
-
-def test_manual_sync_sends_nothing_by_itself(start):
-    # Seed 000, steps 11 to 13: add items, look at the backend (nothing), refresh, look again.
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    first = proxy.insert({"text": "Buy milk", "complete": False})
-    second = proxy.insert({"text": "Buy bread", "complete": False})
-    proxy.update(second["id"], {"complete": True})
-    assert backend.all() == []
-
-    run = proxy.sync()
-    assert run["state"] == "complete"
-    held = {row["id"]: (row["text"], row["complete"]) for row in backend.all()}
-    assert held == {first["id"]: ("Buy milk", False), second["id"]: ("Buy bread", True)}
-
-    # "You can also close the app after adding an item. When it is relaunched it will sync."
-    third = proxy.insert({"text": "Buy tea"})
-    proxy.stop()
-    proxy.start()
-    assert proxy.get(third["id"]).json()["text"] == "Buy tea"
-    proxy.sync()
-    assert backend.get(third["id"]).status_code == 200
 
 
 def test_a_pull_pushes_what_is_pending_first(start):

@@ -23,14 +23,6 @@ def test_a_run_in_offline_mode_ends_at_once_and_says_so(world):
     assert world.person.run("sync").stdout.startswith("sync: complete")
 
 
-def test_a_run_has_one_start_and_is_listed_while_it_waits(world):
-    world.start_backend("--samples")
-    world.start_proxy()
-    run = world.person.json("sync")
-    listed = [one for one in world.person.json("runs")["items"] if one["id"] == run["id"]]
-    assert [one["startedAt"] for one in listed] == [run["startedAt"]]
-
-
 def test_sync_ends_with_4_while_a_conflict_is_open(world):
     world.start_backend("--samples")
     world.start_proxy()

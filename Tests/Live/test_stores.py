@@ -7,7 +7,6 @@ import re
 import resource
 import signal
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -57,11 +56,6 @@ def files(proxy):
 
 def open_stores(proxy):
     return {name for name in files(proxy) if name.endswith("/store.sqlite")}
-
-
-def megabytes(proxy):
-    status = pathlib.Path(f"/proc/{proxy.program.process.pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
 def operations(proxy, state):
@@ -220,51 +214,6 @@ def test_an_event_stream_gets_events_of_a_store_that_opens_later(start, backend)
         next(lines)
         first.insert({"id": "b"})
         wait_until(lambda: next(lines).startswith(b"event: item"), 20, "the event of the write")
-
-
-def test_settings_and_mode_hold_for_closed_stores_too(start, backend):
-    proxy = start.proxy(backend.url)
-    clients = [sign_in(proxy, f"user{number}") for number in range(12)]
-    for client in clients:
-        client.insert({"id": client.user})
-    wait_until(lambda: len(backend.rows) == 12, 60, "every write at the backend")
-    proxy.operator("POST", "/mode", json={"mode": "offline"})
-    proxy.operator("PATCH", "/settings", json={"intervalSeconds": 4321})
-    proxy.operator("PATCH", "/tables/todoitem", json={"conflictPolicy": "merge"})
-    for name in proxy.status()["identities"]:
-        assert proxy.operator("GET", f"/status?identity={name}")["mode"]["mode"] == "offline", name
-        assert proxy.operator("GET", f"/settings?identity={name}")["intervalSeconds"] == 4321, name
-        (table,) = proxy.operator("GET", f"/tables?identity={name}")["items"]
-        assert table["conflictPolicy"] == "merge", name
-    for client in clients:
-        client.insert({"id": f"{client.user}-later"})
-    time.sleep(3)
-    assert len(backend.rows) == 12
-    proxy.operator("POST", "/mode", json={"mode": "online"})
-    wait_until(lambda: len(backend.rows) == 24, 60, "every write at the backend")
-
-
-def test_a_store_that_has_changed_since_its_index_entry_is_read(start, backend):
-    proxy = start.proxy(backend.url)
-    ana = sign_in(proxy, "ana")
-    ana.insert({"id": "a"})
-    wait_until(lambda: len(backend.rows) == 1, 30, "the write at the backend")
-    proxy.stop()
-    index = proxy.folder / "stores/index.sqlite"
-    assert not (proxy.folder / "stores/index.sqlite-wal").exists()
-    old = index.read_bytes()
-    backend.is_away = True
-    proxy.start()
-    ana.insert({"id": "b"})
-    proxy.stop()
-    # As if another build had opened the store meanwhile, which does not write this index.
-    index.write_bytes(old)
-    proxy.start()
-    wait_until(lambda: examined(proxy), 20, "the look at the store")
-    assert sum(operations(proxy, s) for s in ("queued", "waiting", "unknown")) == 1
-    backend.is_away = False
-    assert ana.get("b").status_code == 200
-    wait_until(lambda: len(backend.rows) == 2, 60, "the write at the backend")
 
 
 def failed(proxy):

@@ -44,15 +44,6 @@ def test_they_stay_until_the_operator_gives_them_to_the_only_user(start):
     assert proxy.status()["unsigned"] is None
 
 
-def test_with_two_users_since_they_are_offered_to_neither(start):
-    backend, proxy, ana, user = written(start)
-    sign_in(proxy, "ben")
-    assert proxy.status()["unsigned"]["identity"] is None
-    refused = proxy.command("queue", "assign", "--identity", user)
-    assert refused.returncode != 0 and "not the only user" in refused.stderr
-    assert proxy.status()["queue"]["queued"] == 3
-
-
 @pytest.mark.parametrize("kills", [False, True])
 def test_the_setting_gives_them_to_the_next_sign_in(start, kills):
     backend, proxy, ana, user = written(start, "--adopt-unsigned", "next-sign-in")
