@@ -1,5 +1,10 @@
-"""One installed program for all tests of the commands; a proxy with a backend, and a PostgreSQL, for each test that
+"""One installed program for all tests of a run; a proxy with a backend, and a PostgreSQL, for each test that
 asks for one."""
+
+import contextlib
+import fcntl
+import pathlib
+import tempfile
 
 import pytest
 from installed import Person, World, install, make_home, remove
@@ -7,10 +12,18 @@ from postgresql import PostgreSQL
 
 
 @pytest.fixture(scope="session")
-def tree(binary):
-    tree = install()
-    yield tree
-    remove(tree)
+def tree(binary, testrun_uid, tmp_path_factory):
+    """The first process of a run that needs it installs; the last one that leaves removes it."""
+    place = pathlib.Path(tempfile.gettempdir()) / f"understudy-installed-{testrun_uid}"
+    with open(tmp_path_factory.getbasetemp().parent / f"installed-{testrun_uid}", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            install().rename(place)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield place
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(place)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""Every limit is reached once, and other clients are served meanwhile."""
+"""Limits of the running program: each is reached once, and other clients are served meanwhile. Those of a head and of
+its fields are in test_raw_requests.py."""
 
 import socket
 import time
@@ -27,18 +28,6 @@ def served(proxy, seconds=8):
     assert time.monotonic() - began < seconds
 
 
-def status_of(proxy, raw):
-    with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as wire:
-        wire.sendall(raw)
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            chunk = wire.recv(65536)
-            if not chunk:
-                break
-            answer += chunk
-    return int(answer.split(b" ", 2)[1])
-
-
 def head(proxy, line="GET /tables/todoitem HTTP/1.1", *fields):
     return "\r\n".join([line, f"Host: 127.0.0.1:{proxy.port}", *fields, "", ""]).encode()
 
@@ -49,44 +38,6 @@ def test_body(proxy):
     answer = proxy.request("POST", "/tables/todoitem", json=over)
     assert answer.status_code == 413 and answer.json()["error"]
     served(proxy)
-
-
-def test_a_body_without_an_announced_length(proxy):
-    def chunks():
-        for _ in range(40):
-            yield b" " * 65536
-
-    fields = {"Content-Type": "application/json"}
-    answer = proxy.request("POST", "/tables/todoitem", data=chunks(), headers=fields)
-    assert answer.status_code == 413
-    served(proxy)
-
-
-@pytest.mark.parametrize("size, status", [(15_000, 200), (17_000, 414), (70_000, 414)])
-def test_address(proxy, size, status):
-    line = f"GET /tables/todoitem?x={'x' * size} HTTP/1.1"
-    assert status_of(proxy, head(proxy, line)) == status
-    served(proxy)
-
-
-@pytest.mark.parametrize("size, status", [(30_000, 200), (33_000, 431), (120_000, 431)])
-def test_header_fields(proxy, size, status):
-    assert status_of(proxy, head(proxy, "GET /tables/todoitem HTTP/1.1", "X: " + "x" * size)) == status
-    served(proxy)
-
-
-def test_number_of_header_fields(proxy):
-    fields = [f"X-{number}: x" for number in range(100)]
-    assert status_of(proxy, head(proxy, "GET /tables/todoitem HTTP/1.1", *fields)) == 431
-    served(proxy)
-
-
-def test_connections_of_slow_senders(proxy):
-    with ExitStack() as stack:
-        for _ in range(300):
-            wire = stack.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=5))
-            wire.sendall(b"GET /tables/todoitem HTTP/1.1\r\nHost:")
-        served(proxy)
 
 
 # The lists are made first. Readers take every connection, so without the rule no other client would be
@@ -108,24 +59,9 @@ def test_connections_of_slow_readers(proxy, readers, seconds):
         served(proxy, seconds)
 
 
-def test_depth_of_a_query(proxy):
-    deep = "(" * 5000 + "text eq 'x'" + ")" * 5000
-    for text in (deep, "not " * 3000 + "deleted", " and ".join(["text eq 'x'"] * 1200)):
-        answer = proxy.request("GET", "/tables/todoitem", params={"$filter": text})
-        assert answer.status_code in (400, 414), answer.text[:200]
-    served(proxy)
-
-
 def test_a_costly_query_does_not_delay_other_clients(proxy):
     slow = {"$filter": "substringof('" + "y" * 500 + "', concat(text, text)) or length(text) eq -1"}
     proxy.request("GET", "/tables/todoitem", params=slow)
-    served(proxy)
-
-
-def test_depth_of_a_body(proxy):
-    nested = b'{"text":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
-    answer = proxy.request("POST", "/tables/todoitem", data=nested, headers={"Content-Type": "application/json"})
-    assert answer.status_code == 400
     served(proxy)
 
 

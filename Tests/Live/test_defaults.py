@@ -59,12 +59,8 @@ class Phone(Tables):
 
 @pytest.mark.parametrize("arguments, expected", [
     ((), ("revalidate", "write-through")),
-    (("--sync", "auto"), ("revalidate", "write-through")),
     (("--sync", "manual"), ("local", "local")),
-    (("--policy", "*=local"), ("local", "local")),
-    (("--policy", "*=remote-first"), ("remote-first", "write-through")),
     (("--policy", "*=local", "--policy", "todoitem=write-through+merge"), ("local", "write-through")),
-    (("--policy", "todoitem=local"), ("local", "local")),
 ])
 def test_the_standard_follows_the_mode(start, arguments, expected):
     backend, proxy = serve(start, *arguments)
@@ -73,7 +69,7 @@ def test_the_standard_follows_the_mode(start, arguments, expected):
     state = "synced" if expected[1] == "write-through" else "pending"
     assert (made.status_code, made.headers["Understudy-State"]) == (201, state)
     # Also in a table of which nothing is known yet.
-    if "todoitem=local" not in arguments and "todoitem=write-through+merge" not in arguments:
+    if "todoitem=write-through+merge" not in arguments:
         made = proxy.request("POST", "/tables/notes", json={"id": "n", "text": "mine"})
         assert made.status_code == 201
         assert made.headers["Understudy-State"] == (state if expected[1] == "local" else "synced")

@@ -7,12 +7,6 @@ import pytest
 import requests
 from programs import free_port, wait_until
 
-BUDGET = 10 << 20
-
-
-def size(folder):
-    return sum(path.stat().st_size for path in (folder / "stores/anonymous").iterdir())
-
 
 @pytest.fixture
 def full(start):
@@ -69,24 +63,3 @@ def test_doctor_says_that_the_budget_is_used_up(full):
     (proxy.folder.parent / "u.conf").write_text("disk-budget = 10M\n")
     looked = proxy.command("doctor", "--config", proxy.folder.parent / "u.conf")
     assert re.search(r"warning +disk budget", looked.stdout), looked.stdout
-
-
-def test_the_log_counts_in_the_budget(start):
-    from concurrent.futures import ThreadPoolExecutor
-
-    proxy = start.proxy(f"http://127.0.0.1:{free_port()}", "--sync", "manual", "--disk-budget", "10M")
-
-    def write(number):
-        body = {"id": f"r{number % 20}", "text": "x" * 50_000}
-        if number >= 20:
-            return proxy.request("PATCH", f"/tables/todoitem/r{number % 20}", json={"text": "y" * 50_000})
-        return proxy.request("POST", "/tables/todoitem", json=body)
-
-    largest = 0
-    with ThreadPoolExecutor(8) as pool:
-        for begin in range(0, 600, 40):
-            list(pool.map(write, range(begin, begin + 40)))
-            # The transaction after a long one empties the log.
-            wait_until(lambda: write(begin + 20).ok and size(proxy.folder) <= BUDGET * 9 // 8, what="a short log")
-            largest = max(largest, size(proxy.folder))
-    assert largest <= BUDGET * 9 // 8, largest

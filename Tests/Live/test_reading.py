@@ -3,7 +3,6 @@
 import json
 import sqlite3
 
-import pytest
 import requests
 from programs import ROOT, ZUMO
 
@@ -47,8 +46,7 @@ def paths(proxy, item, operation, backup):
             yield f"/tables/{table}{query}"
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_reads_change_nothing(start, method):
+def test_reads_change_nothing(start):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
     item = proxy.insert({"text": "x"})["id"]
@@ -65,10 +63,11 @@ def test_reads_change_nothing(start, method):
     asked = 0
     for path in paths(proxy, item, operation["id"], backup):
         for headers in ({}, ZUMO, {"Authorization": f"Bearer {proxy.token}", **ZUMO}):
-            answer = requests.request(method, proxy.url + path, headers=headers, timeout=20)
-            assert answer.status_code < 600
-            asked += 1
-    assert asked > 100
+            for method in ("GET", "HEAD"):
+                answer = requests.request(method, proxy.url + path, headers=headers, timeout=20)
+                assert answer.status_code < 600
+                asked += 1
+    assert asked > 200
     after = contents(proxy)
     changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
     assert not changed

@@ -28,11 +28,8 @@ HEAD = b"GET /tables/todoitem HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 POST = (b"POST /tables/todoitem HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         b"ZUMO-API-VERSION: 2.0.0\r\n")
 KINDS = {
-    "heads": b"G",
     "fields": HEAD,
-    "bodies": POST + b"Content-Length: 100000\r\n\r\n{",
     "long bodies": POST + b'Content-Length: 1000000\r\n\r\n{"text":"' + b"x" * 40_000,
-    "chunks": POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
 }
 
 
