@@ -8,7 +8,7 @@ import { words } from "./words.js";
 export const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Copies a text, and says whether the browser let it. */
-export const copy = async (text) => {
+const copy = async (text) => {
   try {
     await navigator.clipboard.writeText(text); // A page over plain HTTP from another device has none.
     toast(words.copied);

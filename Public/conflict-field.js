@@ -2,7 +2,7 @@
 
 import { parseJSON } from "./api.js";
 import { marked, readable } from "./diff.js";
-import { find, h, linesOf } from "./dom.js";
+import { find, fit, h } from "./dom.js";
 import { conflictWords as said } from "./words-conflicts.js";
 import { words } from "./words.js";
 
@@ -35,7 +35,7 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
   function onInput() {
     text = input.value;
     taken = valueWithText([mine, server]);
-    fit();
+    fit(input, lettersOfLine, linesMost);
     drawChoice();
     tell();
   }
@@ -63,16 +63,12 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
     input.placeholder = taken && isSame(taken.value, null) ? words.absent : "";
   }
 
-  function fit() {
-    input.rows = Math.min(linesMost, linesOf(text, lettersOfLine));
-  }
-
   function take(side) {
     const value = side === "mine" ? mine : server;
     taken = { value: value ?? null };
     text = textOf(value);
     input.value = text;
-    fit();
+    fit(input, lettersOfLine, linesMost);
     drawChoice(side);
   }
 
@@ -96,7 +92,7 @@ export function conflictField({ name, base, mine, server, overlaps }, conflict, 
     ({ text } = typed);
     taken = valueWithText([mine, server]);
     input.value = text;
-    fit();
+    fit(input, lettersOfLine, linesMost);
     drawChoice();
   }
 

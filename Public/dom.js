@@ -75,9 +75,12 @@ export const facts = (pairs, className = "facts") =>
 /** A field with its name above it. */
 export const column = (name, field) => h("label", { class: "column" }, h("span", {}, name), field);
 
-/** How many lines a text takes in a field with so many letters a line. */
-export const linesOf = (text, lettersOfLine) =>
-  Math.max(1, text.split("\n").length, Math.ceil(text.length / lettersOfLine));
+/** Makes a field for text as high as its lines, of so many letters each, up to so many lines. */
+export function fit(field, lettersOfLine, linesMost) {
+  const { value } = field;
+  const lines = Math.max(1, value.split("\n").length, Math.ceil(value.length / lettersOfLine));
+  field.rows = Math.min(linesMost, lines);
+}
 
 /** The choices of a `select`: pairs of value and label. */
 export const options = (pairs) => pairs.map(([value, label]) => h("option", { value }, label));

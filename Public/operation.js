@@ -3,9 +3,10 @@
 import { button, facts, fill, find, focusCard, h, joined, refill } from "./dom.js";
 import { draft, draftOf } from "./drafts.js";
 import { milliseconds, oneLine, time, timeAndDistance } from "./formats.js";
+import { pretty } from "./json-text.js";
 import { isComposing } from "./keys.js";
 import { lastAnswer, operationCopies } from "./operation-answer.js";
-import { payloadEditor, pretty } from "./operation-editor.js";
+import { payloadEditor } from "./operation-editor.js";
 import { stateTag } from "./queue-rows.js";
 import { closedStates, titleOf } from "./queue-state.js";
 import { leftText } from "./unsaved.js";

@@ -12,7 +12,7 @@ export const causes = ["conflict", "refused", "signIn", "noAnswer", "unavailable
 export const percentiles = ["p50Ms", "p95Ms", "p99Ms"];
 
 /** The states of the backend, the best first. */
-export const states = [
+const states = [
   "online", "degraded", "offline", "signedOut", "portal", "notTables", "notAsked", "switchedOff",
 ];
 

@@ -138,7 +138,7 @@ function spanOf({ at, until }) {
 }
 
 /** @param {OverviewStep[]} steps */
-export function figuresTable(steps) {
+function figuresTable(steps) {
   const head = [
     said.when, said.depth, said.atMost, `${said.sent} ${said.aMinute}`, `${said.failed} ${said.aMinute}`,
     said.failures, ...percentiles.map((name) => said.percentileHead(said.percentiles[name])), said.backend,

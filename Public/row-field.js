@@ -1,7 +1,7 @@
 // A field for one column of a row, by the kind of its value.
 
 import { readable } from "./diff.js";
-import { column, fill, h, linesOf, options } from "./dom.js";
+import { column, fill, fit, h, options } from "./dom.js";
 import { columnKind, kindOf, shown, typed } from "./row-values.js";
 import { tableWords as said } from "./words-tables.js";
 import { words } from "./words.js";
@@ -62,10 +62,12 @@ function inputOf(kind, text) {
       return h("input", { inputmode: "decimal", autocomplete: "off", class: "number", value: text });
     case "time": return h("input", { type: "datetime-local", step: "0.001", value: text });
     case "day": return h("input", { type: "date", value: text });
-    default:
-      return h("textarea", {
-        dir: "auto", rows: Math.min(linesMost, linesOf(text, lettersOfLine)), spellcheck: "false",
-        value: text, class: kind === "json" ? "code" : null,
+    default: {
+      const area = h("textarea", {
+        dir: "auto", spellcheck: "false", value: text, class: kind === "json" ? "code" : null,
       });
+      fit(area, lettersOfLine, linesMost);
+      return area;
+    }
   }
 }

@@ -210,7 +210,7 @@ function rejectedCard(rejections) {
 }
 
 /** @param {Settings} settings */
-export function settingsForm(settings) {
+function settingsForm(settings) {
   /** Sends a change. If it is refused, `restore()` puts back what the form showed before. */
   async function change(body, restore) {
     try {

@@ -131,7 +131,7 @@ export function tablesPage(main, { go, open, turn, add }) {
 
 const searchedFrom = 12; // So many tables are worth a search.
 
-export function tableSidebar() {
+function tableSidebar() {
   /** @type {TableStatus[]} */
   let tables = [];
   let chosen = "";

@@ -2,8 +2,7 @@
 
 import { operator, query } from "./api.js";
 import { draft, draftOf } from "./drafts.js";
-import { newRow } from "./new-row.js";
-import { rowEditor } from "./row-editor.js";
+import { newRow, rowEditor } from "./row-editor.js";
 import { addRow, removeRow, saveRow } from "./tables-actions.js";
 
 /**

@@ -1,6 +1,6 @@
 // The field of a text that is edited: it grows with its lines, and knows what a person typed.
 
-import { h, linesOf } from "./dom.js";
+import { fit, h } from "./dom.js";
 import { isComposing } from "./keys.js";
 
 const lettersOfLine = 60;
@@ -18,9 +18,7 @@ export function editField(label, { onInput, onSave, onEscape }) {
     class: "edit", dir: "auto", rows: 1, "aria-label": label, oninput, onkeydown,
   });
 
-  function grow() {
-    element.rows = Math.min(linesMost, linesOf(element.value, lettersOfLine));
-  }
+  const grow = () => fit(element, lettersOfLine, linesMost);
 
   function oninput() {
     grow();

@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { draft } from "./drafts.js";
+import { edit } from "./edit.js";
 import { toast } from "./messages.js";
 import { editField } from "./todo-edit-field.js";
 import { editNote } from "./todo-edit-note.js";
@@ -20,8 +21,11 @@ const quietMilliseconds = 400; // A save that takes longer is said.
  */
 export function textEdit(stored, { name, label, storedOf, store, add, move, end }) {
   const kept = draft.read(name);
-  /** @type {StoredText} */
-  let began = kept?.began ?? stored; // What the typed text replaces.
+  const { began, begin, keep, ...editing } = edit(name, /** @type {StoredText} */ (kept?.began ?? stored), {
+    typed: (began) => (field.isDirty() ? { text: field.element.value, began } : null),
+    nowOf: ({ row }) => (row && !row.deleted ? storedOf(row) : null),
+    isSame: (now, began) => now.text === began.text,
+  });
   /** @type {StoredText | null} */
   let theirs = null;
   let isGone = false;
@@ -35,17 +39,12 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
   const note = editNote(field.element, { addAsNew, keepMine, again: save, drop: () => finish() });
   const element = h("div", { class: "editing", tabindex: "-1", onfocusout }, field.element, note.element);
   const hasFocus = () => element.contains(document.activeElement);
-  field.show(began.text);
+  field.show(began().text);
   if (kept) field.retype(kept.text);
 
   function onInput() {
-    keepDraft();
+    keep();
     draw();
-  }
-
-  function keepDraft() {
-    if (field.isDirty()) draft.write(name, { text: field.element.value, began });
-    else draft.forget(name);
   }
 
   function onfocusout() {
@@ -66,7 +65,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
     }
     const text = field.typed();
     const sent = field.element.value;
-    const item = await answerOf(() => storeOnBegan(text));
+    const item = await answerOf(() => editing.store((version) => store(text, version)));
     if (item) onStored(text, sent, item);
   }
 
@@ -75,30 +74,17 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
     const isWhole = field.typed() === text;
     if (isOver) {
       // The view was left meanwhile. What was typed after the save is a next edit.
-      const kept = draft.read(name);
-      if (kept?.text === sent) draft.forget(name);
-      else if (kept) draft.write(name, { ...kept, began: storedOf(item) });
+      const kept = editing.kept();
+      if (kept?.text === sent) editing.forget();
+      else if (kept) editing.write({ ...kept, began: storedOf(item) });
     } else if (isWhole) {
       finish(item);
     } else {
       // The person typed on: that is a next edit.
-      began = storedOf(item);
       field.rebase(text);
-      keepDraft();
+      begin(storedOf(item));
       if (!hasFocus()) save();
     }
-  }
-
-  /** Where a newer version of the row has the same text, the edit is saved above it without a question. */
-  async function storeOnBegan(text) {
-    for (;;)
-      try {
-        return await store(text, began.version);
-      } catch (problem) {
-        const now = problem.row && !problem.row.deleted ? storedOf(problem.row) : null;
-        if (now?.text !== began.text || now.version === began.version) throw problem;
-        began = now;
-      }
   }
 
   async function addAsNew() {
@@ -128,7 +114,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
       else if ([404, 410, 412].includes(problem.status)) isGone = true;
       else failure = problem.message;
       // The view was left, and its draft opens with it again; or the text was given up.
-      if (isOver) toast(draft.read(name) ? said.failedAway(problem.message) : said.notSaved(problem.message));
+      if (isOver) toast(editing.kept() ? said.failedAway(problem.message) : said.notSaved(problem.message));
       return null;
     } finally {
       clearTimeout(timer);
@@ -141,12 +127,13 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
   function update(now) {
     if (isOver || isSaving) return; // The answer says more.
     isGone = isElsewhere = false;
-    if (now.text === began.text) {
-      [began, theirs] = [now, null];
+    if (now.text === began().text) {
+      theirs = null;
+      begin(now);
     } else if (!field.isDirty() || now.text === field.typed()) {
-      [began, theirs] = [now, null];
+      theirs = null;
       field.show(now.text);
-      draft.forget(name);
+      begin(now);
       if (!hasFocus()) finish(); // Nothing is typed, and the person is elsewhere.
     } else {
       theirs = now;
@@ -155,11 +142,11 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
   }
 
   function keepMine() {
-    began = theirs ?? began;
+    const now = theirs ?? began();
     theirs = null;
-    field.rebase(began.text);
+    field.rebase(now.text);
     field.element.focus(); // The button leaves.
-    keepDraft();
+    begin(now);
     save();
   }
 
@@ -167,7 +154,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
   function finish(item = null) {
     if (isOver) return;
     isOver = true;
-    draft.forget(name);
+    editing.forget();
     end(hasFocus(), item);
   }
 
@@ -180,11 +167,7 @@ export function textEdit(stored, { name, label, storedOf, store, add, move, end 
     focus: () => field.element.focus(),
     select: () => field.element.select(),
     update,
-    /** What was typed is a draft of another name from now on. */
-    rename(next) {
-      draft.move(name, next);
-      name = next;
-    },
+    rename: editing.rename,
     /** The list does not have the row where it was; `isThere` says whether it is anywhere. */
     miss(isThere) {
       [isGone, isElsewhere] = [!isThere, isThere];

@@ -220,6 +220,16 @@ interface StoredText {
   version: string | null;
 }
 
+/** What an edit replaces, and what it asks of its fields (edit.js). */
+interface Begun {
+  version: any;
+}
+interface EditParts<State> {
+  typed(began: State): object | null;
+  nowOf(problem: any): State | null | Promise<State | null>;
+  isSame(now: State, began: State): boolean;
+}
+
 /** What the field of a text asks of its row (todo-edit.js). */
 interface TextEditParts {
   name: string;
