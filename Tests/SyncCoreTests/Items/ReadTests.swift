@@ -40,14 +40,6 @@ import Testing
         #expect(try !self.page("$skip=100").hasMore)
     }
 
-    @Test func `now is the time of the store's clock at the list`() throws {
-        let due = Instant(milliseconds: fixture.clock.now().milliseconds + 60_000)
-        let filter = "$filter=\(due.text) le now()&$top=1"
-        #expect(try page(filter).items.isEmpty)
-        fixture.clock.advance(milliseconds: 60_000)
-        #expect(try page(filter).items.count == 1)
-    }
-
     @Test(arguments: ["", " desc"])
     func `a list in the order of change reads the index and sorts nothing`(direction: String)
         async throws
