@@ -93,7 +93,8 @@ import Testing
                 // A query sent to a backend keeps its meaning.
                 guard let text = try? list.text(for: call.generation) else { continue }
                 let again = try? TableQuery.parse(
-                    QueryParameter.split(text[...]), generation: call.generation)
+                    QueryParameter.split(text[...]), generation: call.generation,
+                    keepsBeyond: true)
                 let twice = try? again?.text(for: call.generation)
                 #expect(twice == text, "\(seed): \(query) became \(text)")
             }
