@@ -7,7 +7,6 @@ import dataclasses
 import random
 
 import requests
-from node_server import SYSTEM
 from programs import ZUMO
 
 USERS = ("ana", "ben")

@@ -8,7 +8,7 @@ import pytest
 import requests
 from by_hand import Browser, raw
 from hostile import HTTPBackend
-from programs import ZUMO, sign_in, wait_until
+from programs import ZUMO, wait_until
 
 
 def page(handler, _):
@@ -179,19 +179,6 @@ def test_an_event_stream_ends_with_its_session(start, backend):
     # Signing out ends one's own.
     other.session.delete(proxy.url + "/-/api/v1/session", headers=other.headers, timeout=10)
     wait_until(lambda: streams[other][-1] is None, 3, "the end of the other stream")
-
-
-@pytest.mark.parametrize("path", ["//login/x", "/api/login/x", "/login;a/x", "/%2Flogin/x", "/.auth//login/x"])
-def test_a_token_at_another_address_is_no_login(start, backend, path):
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    raw(proxy.port, path, "POST", body=b"{}")
-    assert proxy.status()["identities"] == ["anonymous"]
-
-
-def test_a_token_at_a_login_address_is_a_login(start):
-    proxy = start.proxy(start.backend().url)
-    sign_in(proxy, "ana")
-    assert len(proxy.status()["identities"]) == 2
 
 
 def test_fields_for_the_whole_origin_are_removed_from_answers(start, backend):
