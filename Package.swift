@@ -85,13 +85,7 @@ let package = Package(
         .target(
             name: "SyncCore",
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
-            resources: [
-                .embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql"),
-                .embedInCode("Schema/Schema3.sql"), .embedInCode("Schema/Schema4.sql"),
-                .embedInCode("Schema/Schema5.sql"), .embedInCode("Schema/Schema6.sql"),
-                .embedInCode("Schema/Schema7.sql"), .embedInCode("Schema/Schema8.sql"),
-                .embedInCode("Schema/Schema9.sql"),
-            ],
+            resources: [.embedInCode("Schema/Schema.sql")],
             swiftSettings: settings),
         .target(
             name: "Backend",

@@ -2,7 +2,8 @@ import GRDB
 
 /// The steps that bring a file to the present version of its tables.
 ///
-/// Once a version was released its step never changes, and the next version appends one.
+/// The first step makes all tables of its version in an empty file. Once a version was released its step never
+/// changes, and the next version appends one.
 package struct Migrations: Sendable {
     /// The version that a step leads to, and its statements.
     package struct Step: Sendable {
@@ -20,12 +21,10 @@ package struct Migrations: Sendable {
     package init(steps: [Step]) { self.steps = steps }
 
     /// Runs the steps that a file has not had, each in a transaction of its own.
-    /// - Throws: ``StorageError/newerVersion`` for a file that a newer version wrote; the error of a
-    ///   step, after which the file is as the step before left it.
+    /// - Throws: ``StorageError/newerVersion`` or ``StorageError/olderVersion`` for a file that no step leads on
+    ///   from, which stays unchanged; the error of a step, after which the file is as the step before left it.
     package func run(on writer: ConnectionQueue) throws {
-        if try writer.queue.read({ try migrator.hasBeenSuperseded($0) }) {
-            throw StorageError.newerVersion
-        }
+        _ = try writer.access(version)
         try migrator.migrate(writer.queue)
     }
 
@@ -45,10 +44,14 @@ package struct Migrations: Sendable {
     }
 
     /// The version of a file's tables; nil for a file that never had any.
-    /// - Throws: ``StorageError/newerVersion`` for a file that a newer version wrote.
+    /// - Throws: ``StorageError/newerVersion`` for a file of a version after the last step's,
+    ///   ``StorageError/olderVersion`` for one of a version before the first step's.
     package func version(of connection: Connection) throws -> Int? {
-        if try migrator.hasBeenSuperseded(connection.database) { throw StorageError.newerVersion }
-        return try migrator.appliedMigrations(connection.database).compactMap { Int($0) }.max()
+        let applied = try migrator.appliedIdentifiers(connection.database)
+        guard let version = applied.compactMap({ Int($0) }).max() else { return nil }
+        if let last = steps.last, version > last.version { throw StorageError.newerVersion }
+        if let first = steps.first, version < first.version { throw StorageError.olderVersion }
+        return version
     }
 
     /// The tables of a file that its steps made, in the order of their making.

@@ -12,6 +12,8 @@ package enum StorageError: Error, Sendable {
     case damaged
     /// A newer version of the program wrote the file.
     case newerVersion
+    /// An earlier version wrote the file, from which no step leads on.
+    case olderVersion
     /// There never was such a version of the file.
     case unknownVersion(Int)
     case full
@@ -65,7 +67,9 @@ package enum StorageError: Error, Sendable {
     /// Whether nothing of a transaction can be committed after it.
     var endsTransaction: Bool {
         switch self {
-        case .full, .overBudget, .readOnly, .damaged, .notADatabase, .newerVersion: true
+        case .full, .overBudget, .readOnly, .damaged, .notADatabase, .newerVersion,
+            .olderVersion:
+            true
         case .cannotOpen, .cannotMake, .noFullSynchronisation, .unknownVersion, .noTemporaryFile,
             .interrupted, .diskFailed, .sqlite, .other:
             false

@@ -235,7 +235,7 @@ extension TablesRoutes {
         switch error {
         case .cannotOpen(let sentence):
             .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds)
-        case .newerVersion(let sentence), .damaged(let sentence), .full(let sentence),
+        case .otherVersion(let sentence), .damaged(let sentence), .full(let sentence),
             .overBudget(let sentence), .readOnly(let sentence), .failed(let sentence):
             .failed(sentence)
         }

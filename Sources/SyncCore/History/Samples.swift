@@ -117,7 +117,7 @@ public struct Sample: Sendable, Hashable {
         case switchedOff
     }
 
-    /// Why a request for an operation did not end with success. `Schema2.sql` decides it.
+    /// Why a request for an operation did not end with success. `Schema.sql` decides it.
     public enum FailureCause: String, Sendable, Hashable, CaseIterable {
         /// The backend's row has changed and a decision is needed.
         case conflict

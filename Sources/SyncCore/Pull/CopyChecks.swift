@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-/// What comparisons of a table with the backend have found, and how far the present one is. Schema8.sql explains
+/// What comparisons of a table with the backend have found, and how far the present one is. Schema.sql explains
 /// the fields.
 struct CopyCheck: Sendable, Hashable {
     let tableID: Int64

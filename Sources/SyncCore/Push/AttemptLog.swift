@@ -48,7 +48,7 @@ struct AttemptEnd: Sendable {
     /// The answer's header fields, see ``RecordedFields``.
     var fields: [String] = []
 
-    /// The ``reach`` of a request that was recorded but not made. `Schema2.sql` does not count it as failed.
+    /// The ``reach`` of a request that was recorded but not made. `Schema.sql` does not count it as failed.
     static let neverBegun = "neverBegun"
 }
 

@@ -26,6 +26,19 @@ INSERT INTO meta VALUES ('changes', 0);
 --   pull_error         why pulls of this table fail, since pulls_fail_since; null while they succeed
 --   page_rows          rows that the backend gives at most in a page; null while it gave all
 --   largest_page_rows  rows of the largest page that it gave; null before any
+--   is_unsorted        its rows came in another order than that of their times: each pull takes the whole
+--                      table and removes nothing, until a pull with --reconcile finds the rows in order
+--   deletion           whether the backend keeps a deleted row ('soft') or not ('hard')
+--   lacks_versions     its rows have no version, so that a write cannot have a condition
+--   accepted_rows, larger_pages_after
+--                      the page size that the backend accepted after it refused a larger one, and the
+--                      number of pulls before a larger one is requested again. `page_rows` alone is what
+--                      clients are given: it is taken from short pages too
+--   part               the query string of the part that is copied, as the settings have it; null for
+--                      the whole table
+--   part_generation    the backend's generation when it gave the part
+--   must_compare       items may be here that the copy has no longer, so the next pull compares all of it
+--   pause              what a person has paused: 'nothing', 'pushes', 'pulls' or 'all'
 CREATE TABLE tables (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -47,7 +60,16 @@ CREATE TABLE tables (
   pull_error TEXT,
   pulls_fail_since INTEGER,
   page_rows INTEGER,
-  largest_page_rows INTEGER
+  largest_page_rows INTEGER,
+  is_unsorted INTEGER NOT NULL DEFAULT 0,
+  deletion TEXT NOT NULL DEFAULT 'unknown',
+  lacks_versions INTEGER NOT NULL DEFAULT 0,
+  accepted_rows INTEGER,
+  larger_pages_after INTEGER NOT NULL DEFAULT 0,
+  part TEXT,
+  part_generation INTEGER,
+  must_compare INTEGER NOT NULL DEFAULT 0,
+  pause TEXT NOT NULL DEFAULT 'nothing'
 ) STRICT;
 
 -- What changes with every write of a table, apart from the row above, which stays cached.
@@ -59,18 +81,28 @@ CREATE TABLE table_counters (
   live_items INTEGER NOT NULL DEFAULT 0,
   next_provisional_id INTEGER NOT NULL DEFAULT -1
 ) STRICT;
+-- Provisional ids count down from the largest number of 32 bits: the SDKs refuse ids that are not above 0.
 CREATE TRIGGER table_made AFTER INSERT ON tables BEGIN
-  INSERT INTO table_counters(table_id) VALUES (new.id);
+  INSERT INTO table_counters(table_id, next_provisional_id) VALUES (new.id, 2147483647);
 END;
 
 -- One row for each item, as clients see it now.
 --   columns           JSON object of the user's columns
 --   stamp, version    the updatedAt and the version that clients are shown: this store's own
---   server_version, server_updated_at
+--   server_version, server_updated_at, server_created_at
 --                     raw: the last row known of the backend
 --   pending           seq of the item's first open operation
 --   shadow_columns    while an operation is open: the last row known of the backend; null: it has none
 --   settled_at        meta.changes when the item's last push outcome was committed
+--   deleted_after     raw: `updatedAt` of the row that a delete of this store removed at the backend, ''
+--                     where it is not known. Null where the backend has given the item since, deleted or not
+--   unsent_change     JSON object of `base` and `columns`: the update that was merged into the delete which
+--                     the backend has applied. It was not sent, so an undelete sends it. Null where none was
+--   own_write         JSON array of arrays: the last client's write, whose version may still be named in a
+--                     condition (`OwnWrite`)
+--   replaced_rows     JSON array of arrays of strings, `version` and `updatedAt`, both raw, and the time of
+--                     the push: what pushes have lately replaced at the backend (`ReplacedRows`). A read
+--                     that still shows such a row comes from a copy that lags behind
 CREATE TABLE items (
   rowid INTEGER PRIMARY KEY,
   table_id INTEGER NOT NULL REFERENCES tables(id) ON DELETE CASCADE,
@@ -86,6 +118,11 @@ CREATE TABLE items (
   shadow_columns TEXT,
   settled_at INTEGER NOT NULL DEFAULT 0,
   pending INTEGER,
+  server_created_at TEXT,
+  deleted_after TEXT,
+  unsent_change TEXT,
+  own_write TEXT,
+  replaced_rows TEXT,
   UNIQUE (table_id, id)
 ) STRICT;
 CREATE INDEX items_by_stamp ON items(table_id, stamp, id);
@@ -113,6 +150,20 @@ CREATE TABLE aliases (
   id TEXT NOT NULL,
   PRIMARY KEY (table_id, alias)
 ) STRICT, WITHOUT ROWID;
+-- An alias ends with its item: a backend may give the id of a deleted row to another row. Of an item that was
+-- never sent the alias stays, because an undo brings the item back. Nor does a purge end the alias of a text
+-- id, which no backend gives again.
+CREATE INDEX aliases_by_id ON aliases(table_id, id);
+CREATE TRIGGER item_ended AFTER UPDATE OF deleted, pending ON items
+  WHEN new.deleted = 1 AND new.pending IS NULL AND new.settled_at > 0
+BEGIN
+  DELETE FROM aliases WHERE table_id = new.table_id AND id = new.id;
+END;
+CREATE TRIGGER item_forgotten AFTER DELETE ON items
+  WHEN (SELECT id_kind FROM tables WHERE id = old.table_id) = 'integer'
+BEGIN
+  DELETE FROM aliases WHERE table_id = old.table_id AND id = old.id;
+END;
 
 
 -- THE QUEUE
@@ -174,18 +225,24 @@ CREATE TABLE operations (
   waits_for INTEGER
 ) STRICT;
 -- The states are compared one by one: for a list of three SQLite makes a table at each write.
-CREATE INDEX operations_due ON operations(seq)
+-- With the table, so that the operations of a table that waits are passed over without reading them, and with
+-- the kind: an update does not move back across a later insert or undelete.
+CREATE INDEX operations_due ON operations(seq, table_id, state, next_attempt_at, kind)
   WHERE (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
     AND waits_for IS NULL;
-CREATE INDEX operations_timed ON operations(next_attempt_at)
+CREATE INDEX operations_timed ON operations(next_attempt_at, table_id)
   WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL;
 CREATE INDEX operations_by_state ON operations(state, seq);
-CREATE INDEX operations_by_reason ON operations(state, reason, seq, table_id)
+-- Causes are counted by status too, with their times, and the index alone is read for it.
+CREATE INDEX operations_by_reason
+  ON operations(state, reason, last_status, seq, table_id, first_attempt_at, last_attempt_at)
   WHERE reason IS NOT NULL;
 CREATE UNIQUE INDEX operations_successors ON operations(successor_of)
   WHERE successor_of IS NOT NULL;
 CREATE INDEX operations_held ON operations(waits_for) WHERE waits_for IS NOT NULL;
 CREATE INDEX operations_closed ON operations(closed_at) WHERE closed_at IS NOT NULL;
+-- The number is that of `SyncLimits.attemptsBeforeRefusal`.
+CREATE INDEX operations_tried ON operations(attempts) WHERE attempts > 10 AND closed_at IS NULL;
 
 -- An operation that waits for another one goes on when that one is done or undone.
 CREATE TRIGGER operation_released AFTER UPDATE OF kind, closed_at ON operations
@@ -220,11 +277,65 @@ CREATE TABLE attempts (
   PRIMARY KEY (operation, number)
 ) STRICT, WITHOUT ROWID;
 
+-- How many requests for operations did not end with success, by cause. Left out are a read back that was
+-- answered and decided nothing, a request that was not made, and an answer after which the operation is sent
+-- again at once.
+--   sampled  the value at the last sample
+CREATE TABLE failures (
+  cause TEXT NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL DEFAULT 0,
+  sampled INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER attempt_failed AFTER UPDATE OF ended_at ON attempts
+  WHEN old.ended_at IS NULL AND new.reach IS NOT 'neverBegun'
+    AND (new.outcome = 'conflict' OR new.outcome = 'quarantined'
+    OR (new.outcome = 'waiting' OR new.outcome = 'unknown')
+      AND NOT (new.method = 'GET' AND new.status IS 200 AND new.error IS NULL))
+BEGIN
+  INSERT INTO failures(cause, value) VALUES (CASE
+      WHEN new.outcome = 'conflict' THEN 'conflict'
+      WHEN new.status IS NULL THEN 'noAnswer'
+      WHEN new.status = 401 THEN 'signIn'
+      WHEN new.status = 429 OR new.status BETWEEN 502 AND 504 THEN 'unavailable'
+      WHEN new.status >= 500 OR new.status = 408 THEN 'serverError'
+      WHEN new.outcome = 'quarantined' THEN 'refused'
+      ELSE 'unusable' END, 1)
+    ON CONFLICT DO UPDATE SET value = value + 1;
+END;
+
+-- Tables that the backend fails for (502, 503, 504) while it answers for others.
+--
+--   name_key           the table, which may not be in `tables` yet: `tables.name_key`
+--   kind               push: its operations wait; pull: its pulls wait
+--   reason             a sentence for a person
+--   since              when it began to fail
+--   failures           failures in a row, for the backoff
+--   until              when it is tried again; a wait that is over stays until a success
+--   not_before         the backend has asked not to be tried earlier (Retry-After)
+--   method, path, status, failed_at
+--                      the request that failed last
+CREATE TABLE table_waits (
+  name_key TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  not_before INTEGER,
+  method TEXT,
+  path TEXT,
+  status INTEGER,
+  failed_at INTEGER,
+  PRIMARY KEY (name_key, kind)
+) STRICT, WITHOUT ROWID;
+
 -- The ledger: every accepted write ends as done, collapsed or discarded, or is open. The other counters
 -- are how often an operation came into conflict or was quarantined, and how often one was sent again.
+--   sampled  the value at the last sample
 CREATE TABLE ledger (
   name TEXT NOT NULL PRIMARY KEY,
-  value INTEGER NOT NULL DEFAULT 0
+  value INTEGER NOT NULL DEFAULT 0,
+  sampled INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 INSERT INTO ledger(name) VALUES ('accepted'), ('done'), ('collapsed'), ('discarded'),
   ('conflict'), ('quarantined'), ('retried');
@@ -267,6 +378,10 @@ END;
 
 -- How far each incremental pull has come, for each table, query id and filter.
 --   updated_at, last_id  raw: the last row that was seen
+--   is_settled, look_back, seen_at
+--                        whether every row stamped up to the token was received, and what decides it
+--   deletions_after      up to which `updatedAt`, in ticks, the backend no longer has the rows that it
+--                        deleted, as far as pulls of the token have made up for it
 CREATE TABLE tokens (
   id INTEGER PRIMARY KEY,
   table_id INTEGER NOT NULL REFERENCES tables(id) ON DELETE CASCADE,
@@ -276,6 +391,10 @@ CREATE TABLE tokens (
   last_id TEXT,
   is_complete INTEGER NOT NULL DEFAULT 0,
   last_run_at INTEGER,
+  is_settled INTEGER NOT NULL DEFAULT 0,
+  look_back INTEGER NOT NULL DEFAULT 0,
+  seen_at INTEGER,
+  deletions_after INTEGER,
   UNIQUE (table_id, query_id, filter_hash)
 ) STRICT;
 
@@ -301,6 +420,44 @@ CREATE TABLE set_aside_rows (
   PRIMARY KEY (table_id, name)
 ) STRICT, WITHOUT ROWID;
 
+-- Items that may have left the part of their table. The backend is asked about each.
+CREATE TABLE part_doubts (
+  table_id INTEGER NOT NULL REFERENCES tables(id) ON DELETE CASCADE,
+  item_id TEXT NOT NULL,
+  PRIMARY KEY (table_id, item_id)
+) STRICT, WITHOUT ROWID;
+
+-- What comparisons of tables with the backend have found (`ComparePass`).
+--
+--   checked_at   when the table was checked last, or a comparison of ids last went on
+--   compared_at  when all ids and versions were compared last
+--   surplus      how many rows more the backend counted then than were here
+--   begun        meta.changes when the comparison under way began; null while none is
+--   last_id      the last id that it has listed
+--   found        what the last comparison that found anything has mended
+--   mended       how many rows all have mended
+--   faults       how many in a row ended with an objection
+--   objection    why the table is compared no more
+CREATE TABLE copy_checks (
+  table_id INTEGER PRIMARY KEY REFERENCES tables(id) ON DELETE CASCADE,
+  checked_at INTEGER NOT NULL,
+  compared_at INTEGER,
+  surplus INTEGER NOT NULL,
+  begun INTEGER,
+  last_id TEXT,
+  found TEXT,
+  mended INTEGER NOT NULL,
+  faults INTEGER NOT NULL,
+  objection TEXT
+) STRICT;
+
+-- The ids that the backend has listed in the comparison under way.
+CREATE TABLE listed_ids (
+  table_id INTEGER NOT NULL REFERENCES tables(id) ON DELETE CASCADE,
+  item_id TEXT NOT NULL,
+  PRIMARY KEY (table_id, item_id)
+) STRICT, WITHOUT ROWID;
+
 
 -- WHAT PEOPLE SEE
 
@@ -323,6 +480,7 @@ CREATE TABLE history (
   undone_by INTEGER
 ) STRICT;
 CREATE INDEX history_by_time ON history(at);
+CREATE INDEX history_by_item ON history(item_id, table_id) WHERE item_id IS NOT NULL;
 CREATE INDEX history_decisions ON history(op_id)
   WHERE undoable = 1 AND kind IN ('resolved', 'discarded');
 
@@ -415,13 +573,28 @@ CREATE TABLE run_pulls (
   PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 
--- The queue's length and what became of requests, one row a minute.
+-- What happened in a minute, one row for each in which the engine ran.
+--   depth, largest_depth  open operations at its end; the most where it was sampled twice
+--   accepted, applied, collapsed, discarded, failures
+--                         what `ledger` and `failures` grew by since the row before
+--   succeeded, failed     requests to the backend of any kind
+--   failures, answers, reach
+--                         JSON arrays of "name count": failures by cause, answers by class of time
+--                         (AnswerTimes), and milliseconds by state of the backend
 CREATE TABLE samples (
   at INTEGER NOT NULL PRIMARY KEY,
   depth INTEGER NOT NULL,
+  largest_depth INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  applied INTEGER NOT NULL,
+  collapsed INTEGER NOT NULL,
+  discarded INTEGER NOT NULL,
+  failures TEXT NOT NULL,
   succeeded INTEGER NOT NULL,
   failed INTEGER NOT NULL,
-  latency_ms INTEGER
+  latency_ms INTEGER,
+  answers TEXT NOT NULL,
+  reach TEXT NOT NULL
 ) STRICT;
 
 -- One row for each shape of index that lists would be faster with.

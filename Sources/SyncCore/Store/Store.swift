@@ -357,16 +357,8 @@ extension ScalarFunction {
 }
 
 extension Migrations {
-    /// The migrations of this version. The first one creates the whole schema of version 1.
+    /// The schema begins with version 9. No earlier version was released.
     static let present = Migrations(steps: [
-        Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self)),
-        Step(version: 2, sql: String(decoding: PackageResources.Schema2_sql, as: UTF8.self)),
-        Step(version: 3, sql: String(decoding: PackageResources.Schema3_sql, as: UTF8.self)),
-        Step(version: 4, sql: String(decoding: PackageResources.Schema4_sql, as: UTF8.self)),
-        Step(version: 5, sql: String(decoding: PackageResources.Schema5_sql, as: UTF8.self)),
-        Step(version: 6, sql: String(decoding: PackageResources.Schema6_sql, as: UTF8.self)),
-        Step(version: 7, sql: String(decoding: PackageResources.Schema7_sql, as: UTF8.self)),
-        Step(version: 8, sql: String(decoding: PackageResources.Schema8_sql, as: UTF8.self)),
-        Step(version: 9, sql: String(decoding: PackageResources.Schema9_sql, as: UTF8.self)),
+        Step(version: 9, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self))
     ])
 }

@@ -3,7 +3,7 @@ import Storage
 /// Why the store could not do something, in a sentence for the operator.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case cannotOpen(String)
-    case newerVersion(String)
+    case otherVersion(String)
     /// The file is not a store, or damaged.
     case damaged(String)
     case full(String)
@@ -16,7 +16,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .cannotOpen(let text), .newerVersion(let text), .damaged(let text), .full(let text),
+        case .cannotOpen(let text), .otherVersion(let text), .damaged(let text), .full(let text),
             .overBudget(let text),
             .readOnly(let text), .failed(let text):
             text
@@ -47,9 +47,14 @@ extension StoreError {
                     "The store could not be read: the disk fails, or the file is damaged. `understudy "
                         + "doctor` looks which.")
             case .newerVersion:
-                .newerVersion(
-                    "A newer version of Understudy wrote this store, or a build from before the first "
-                        + "release. Use that version, or a new folder.")
+                .otherVersion(
+                    "A newer version of Understudy wrote this store. Use that version, or a new folder."
+                )
+            case .olderVersion:
+                .otherVersion(
+                    "A build of Understudy from before the first release wrote this store, and nothing in it was "
+                        + "changed. Send what it holds with the build that wrote it, then move the data "
+                        + "folder away, or use a new folder.")
             case .unknownVersion(let version):
                 .damaged("There never was a version \(version) of the store.")
             case .noTemporaryFile:
@@ -89,7 +94,8 @@ extension StoreError {
                 "The store \(path) cannot be opened: its user needs the right to read and write the file "
                     + "and its folder. `understudy doctor` says how.")
         case .full: self = .full("The disk of \(path) is full.")
-        case .overBudget, .cannotMake, .noFullSynchronisation, .newerVersion, .unknownVersion,
+        case .overBudget, .cannotMake, .noFullSynchronisation, .newerVersion, .olderVersion,
+            .unknownVersion,
             .noTemporaryFile, .interrupted, .diskFailed, .sqlite:
             self.init(error)
         }

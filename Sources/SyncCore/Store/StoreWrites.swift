@@ -108,7 +108,7 @@ extension WriteOutcome {
         case .overBudget: self = .storageFull(byBudget: true)
         // The system may give files again.
         case .readOnly, .cannotOpen: self = .readOnly
-        case .newerVersion(let reason), .damaged(let reason), .failed(let reason):
+        case .otherVersion(let reason), .damaged(let reason), .failed(let reason):
             self = .failed(reason)
         }
     }

@@ -38,7 +38,7 @@ public final class StoreIndex: Sendable {
             file = try Self.opened(path)
         } catch {
             switch error {
-            case .damaged, .newerVersion:
+            case .damaged, .otherVersion:
                 do { try DatabaseFiles.remove(path) } catch { throw StoreError(error) }
                 file = try Self.opened(path)
             case .cannotOpen, .full, .overBudget, .readOnly, .failed: throw error
@@ -53,7 +53,7 @@ public final class StoreIndex: Sendable {
                 let version = Int(try db.integer("PRAGMA user_version") ?? 0)
                 if version == 0 { try db.run(script: schema) }
                 if version != 0, version != Self.version {
-                    throw StoreError.newerVersion("Another version wrote the index.")
+                    throw StoreError.otherVersion("Another version wrote the index.")
                 }
             }
             return file

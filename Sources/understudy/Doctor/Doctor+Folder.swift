@@ -65,7 +65,7 @@ extension Doctor {
                         check,
                         "\(store.identity): sound, \(contents.items) items, "
                             + "\(contents.ledger.queue.open) open operations.")
-                case .failure(.newerVersion(let sentence)):
+                case .failure(.otherVersion(let sentence)):
                     return .problem(
                         check, "\(store.identity) is of another version. \(sentence)",
                         "Nothing is damaged. Install the version that wrote it, or name a new folder "

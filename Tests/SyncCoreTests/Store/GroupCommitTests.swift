@@ -200,7 +200,7 @@ import Testing
         #expect {
             _ = try fixture.reopened()
         } throws: { error in
-            guard case .newerVersion(let sentence)? = error as? StoreError else { return false }
+            guard case .otherVersion(let sentence)? = error as? StoreError else { return false }
             return sentence.contains("newer version")
         }
     }
