@@ -38,7 +38,6 @@ export function drawHead({ pull: place, notices, about }, table, run, { pull, pu
 
 /** @param {TableStatus} table */
 function factsOf(table) {
-  const built = table.indexes.filter((index) => index.builtAt);
   return [
     words.rowCount(table.items),
     words.pendingCount(table.pending),
@@ -48,7 +47,7 @@ function factsOf(table) {
     table.lastPull ? words.pulled(distance(table.lastPull)) : words.neverPulled,
     words.idKind[table.idKind] ?? table.idKind,
     table.isPublic && words.isPublic,
-    ...built.map((index) => words.index(index.columns.join(", "))),
+    ...table.indexes.map(words.index),
   ];
 }
 
@@ -83,14 +82,16 @@ function tablePolicies(table, changed) {
     const onchange = (event) => save(name, event.currentTarget);
     return column(label, h("select", { value: table[name], onchange }, options(Object.entries(choices))));
   };
+  const saveIndexes = ({ currentTarget }) =>
+    save("indexes", currentTarget, indexesIn(currentTarget.value), table.indexes.join("; "));
 
-  async function save(name, select) {
+  async function save(name, input, value = input.value, before = table[name]) {
     try {
-      await operator.patch(`/tables/${encodeURIComponent(table.name)}`, { [name]: select.value });
-      table[name] = select.value;
+      const saved = await operator.patch(`/tables/${encodeURIComponent(table.name)}`, { [name]: value });
+      table[name] = saved[name];
       toast(words.saved);
     } catch (problem) {
-      select.value = table[name];
+      input.value = before;
       showProblem(problem);
     }
     changed();
@@ -98,8 +99,13 @@ function tablePolicies(table, changed) {
 
   return h("details", { class: "policies" },
     h("summary", {}, words.policies),
-    h("div", { class: "columns" }, Object.entries(policyWords).map(choice)));
+    h("div", { class: "columns" }, Object.entries(policyWords).map(choice),
+      column(words.indexes,
+        h("input", { value: table.indexes.join("; "), placeholder: "price desc", onchange: saveIndexes }))));
 }
+
+/** The indexes that a text names, each as an order by columns, with semicolons between. */
+const indexesIn = (text) => text.split(";").map((index) => index.trim()).filter(Boolean);
 
 const version = "-H 'ZUMO-API-VERSION: 2.0.0'";
 const json = "-H 'Content-Type: application/json'";

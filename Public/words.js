@@ -235,6 +235,7 @@ export const words = {
   showDeleted: "Include deleted",
   whereColumn: "Where",
   index: (columns) => `indexed by ${columns}`,
+  indexes: "Indexes for slow lists, with ; between",
   rowCount: (count) => plural(count, "1 row", "# rows"),
   pendingCount: (count) => `${number(count)} unsent`,
   complete: "complete",

@@ -9,8 +9,6 @@ public enum Limits {
     /// How long an answer is waited for in a transaction without the two limits above, in milliseconds: an
     /// hour.
     static let longAnswerMilliseconds = 3_600_000
-    /// How often the caller of a long statement is told that it still runs, in milliseconds.
-    static let meanwhileMilliseconds: Int64 = 2000
     /// How long the server lets a transaction idle, in milliseconds: a node that died keeps no lock.
     static let idleTransactionMilliseconds = 15_000
     /// How much longer than the server's own time-out an answer is waited for, in milliseconds.

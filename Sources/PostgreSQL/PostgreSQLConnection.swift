@@ -12,8 +12,6 @@ import Glibc
     /// Numbers that its users have read and that never change while a server runs.
     public var remembered: [String: Int64] = [:]
     private let lockMilliseconds: Int
-    /// Called now and then while an answer is waited for.
-    private var meanwhile: (() -> Void)?
     /// Whether an answer is missing, so that nothing can be asked any more.
     private(set) var isBroken = false
     /// How long an answer is waited for, in milliseconds.
@@ -143,16 +141,11 @@ import Glibc
 
     /// Runs a statement that PostgreSQL takes in no transaction, such as `CREATE INDEX CONCURRENTLY`. It may take,
     /// and wait for locks, as long as it needs.
-    /// - Parameter meanwhile: called every ``Limits/meanwhileMilliseconds``, where it takes longer.
     @available(*, noasync)
-    public func runAlone(
-        _ sql: String, meanwhile: @escaping () -> Void = {}
-    ) throws(PostgreSQLError) {
+    public func runAlone(_ sql: String) throws(PostgreSQLError) {
         try run(script: "SET statement_timeout = 0; SET lock_timeout = 0")
         answerMilliseconds = Limits.longAnswerMilliseconds
-        self.meanwhile = meanwhile
         defer {
-            self.meanwhile = nil
             restoreTimeouts()
             // A connection that is lost has no settings.
             try? run(
@@ -333,13 +326,8 @@ import Glibc
                 isBroken = true
                 throw .unreachable("no answer came in time")
             }
-            let pause = meanwhile == nil ? left : min(left, Limits.meanwhileMilliseconds)
-            let ready = unsafe poll(&place, 1, Int32(pause))
-            if ready < 0, errno == EINTR { continue }
-            if ready == 0 {
-                meanwhile?()
-                continue
-            }
+            let ready = unsafe poll(&place, 1, Int32(left))
+            if ready == 0 || ready < 0 && errno == EINTR { continue }
             guard unsafe PQconsumeInput(handle) == 1 else { throw lost() }
         }
     }

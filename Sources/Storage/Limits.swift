@@ -37,6 +37,4 @@ package enum StorageLimits {
     package static let filePages = 1_073_741_823
     /// Steps of SQLite's machine between two looks at the budget of a read.
     static let stepsPerBudgetLook = 10_000
-    /// Steps of SQLite's machine between two looks at the progress of a long statement.
-    static let stepsPerProgressLook = 100_000
 }

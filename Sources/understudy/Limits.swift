@@ -6,8 +6,6 @@ enum Limits {
     static let diskBudgetBytesMin = 10 << 20
     /// The smallest `--history-budget` and `--attempts-budget`, in bytes.
     static let keptBytesMin = 1 << 20
-    /// Indexes that a table may have.
-    static let indexesPerTable = StoreLimits.indexesPerTable
     /// Seconds that a command waits for an answer of the operator API.
     static let commandSeconds = 60
     /// Seconds between two reports to the log and the service manager.

@@ -24,7 +24,6 @@ COMMAND_OF = {
     "identities": "identities", "storage": "status", "backups": "backups", "makeBackup": "backup",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
-    "buildIndex": "indexes add", "dropIndex": "indexes drop",
     "changeTable": "tables set", "tableItems": "tables rows", "pullTable": "pull",
     "purgeTable": "purge", "operations": "queue list", "operationGroups": "queue groups",
     "retryOperations": "queue retry", "discardOperations": "queue discard",

@@ -133,7 +133,7 @@ def hostile_world(world):
 
 LOOKS = (
     ["status"], ["queue"], ["queue", "groups"], ["conflicts"], ["history"], ["tables"], ["runs"],
-    ["rejections"], ["sessions"], ["access"], ["indexes"], ["doctor"], ["config", "show"], ["settings"],
+    ["rejections"], ["sessions"], ["access"], ["doctor"], ["config", "show"], ["settings"],
 )
 
 
@@ -204,12 +204,12 @@ def test_json_is_valid_without_control_characters(hostile_world):
 def test_messages_about_invalid_arguments_are_escaped(hostile_world):
     person = hostile_world.person
     for words in (
-        ["pull", "x\x1b[2J"], ["queue", "show", "\x1b]0;x\x07"], ["indexes", "add", "a\x9b\u202e", "$orderby=n", "--yes"],
+        ["pull", "x\x1b[2J"], ["queue", "show", "\x1b]0;x\x07"], ["purge", "a\x9b\u202e", "--yes"],
         ["restore", "\x1b[31m", "--yes"], ["import", "\x08\x7f"], ["--\x1b[2J"], ["backup", ""],
     ):
         done = person.run(*words, expect=None)
         assert done.returncode and done.stderr and not hidden(done.stdout + done.stderr), (words, done)
-    terminal = Terminal(person, "indexes", "add", "a\x1b[31m\u202e", "$orderby=n")
+    terminal = Terminal(person, "purge", "a\x1b[31m\u202e")
     terminal.read(until="[y/N] ")
     terminal.type("n\n")
     terminal.finish()

@@ -6,6 +6,7 @@ private struct IndexedList {
     var work: String
     /// As it stands in the address, but for the encoding.
     var query: String
+    var index: String
 
     var encoded: String {
         query.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? query
@@ -15,13 +16,14 @@ private struct IndexedList {
     static let all = [
         IndexedList(
             variant: "equal", work: "one text",
-            query: "$filter=text eq 'Todo 4711, as long as they are'&$top=50"),
+            query: "$filter=text eq 'Todo 4711, as long as they are'&$top=50", index: "text"),
         IndexedList(
             variant: "range", work: "texts from one on, in their order, top 50",
-            query: "$filter=text ge 'Todo 5'&$orderby=text&$top=50"),
+            query: "$filter=text ge 'Todo 5'&$orderby=text&$top=50", index: "text"),
         IndexedList(
             variant: "latest", work: "not complete, latest first, top 50",
-            query: "$filter=complete eq false&$orderby=updatedAt desc&$top=50"),
+            query: "$filter=complete eq false&$orderby=updatedAt desc&$top=50",
+            index: "complete,updatedAt desc"),
     ]
 }
 
@@ -31,12 +33,11 @@ func measureIndexes(_ stage: Stage) throws -> [Measurement] {
     let rows = stage.size(1_000_000)
     return try stage.stores.withCopy(.pulled(rows: rows)) { folder in
         try stage.withProxy(on: folder) { proxy in
-            for list in IndexedList.all {
-                stage.say("  making the index for \(list.work)")
-                let arguments = [
-                    "indexes", "build", "todoitem", "--query", list.query, "--data", folder.path,
-                    "--yes",
-                ]
+            stage.say("  making the indexes")
+            let indexes = Set(IndexedList.all.map(\.index)).flatMap { ["--index", $0] }
+            let arguments = ["tables", "set", "todoitem", "--data", folder.path] + indexes
+            // The second time waits, as each write does, until the indexes of the first are built.
+            for _ in 0..<2 {
                 _ = try Program(stage.places.understudy.path, arguments, in: stage).finish()
             }
             return try IndexedList.all.map { list in

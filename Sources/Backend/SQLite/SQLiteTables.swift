@@ -220,19 +220,15 @@ enum OwnerIndexes {
     /// Makes the indexes what the table needs.
     /// - Parameter column: the column of the owner, as the table spells it; nil for no indexes.
     static func keep(_ connection: Connection, _ key: Int64, column: String?) throws {
-        let terms = column.map { ["=\($0)"] }
-        try keep(connection, "items_of_users_\(key)", key, terms)
-        try keep(connection, "changes_of_users_\(key)", key, terms.map { $0 + ["+@updatedAt"] })
+        let user = column.map { SQLCompiler(ItemSQLSchema()).equalKey($0) }
+        try keep(connection, "items_of_users_\(key)", key, user.map { "\($0), id" })
+        try keep(connection, "changes_of_users_\(key)", key, user.map { "\($0), stamp, id" })
     }
 
     private static func keep(
-        _ connection: Connection, _ name: String, _ key: Int64, _ terms: [String]?
+        _ connection: Connection, _ name: String, _ key: Int64, _ keys: String?
     ) throws {
-        let shape = terms.flatMap { IndexShape(terms: $0) }
-        let wanted = shape.map { shape -> String in
-            let keys = SQLCompiler(ItemSQLSchema()).indexKeys(shape)
-            return "CREATE INDEX \(name) ON items(\(keys)) WHERE \(scope(key).text)"
-        }
+        let wanted = keys.map { "CREATE INDEX \(name) ON items(\($0)) WHERE \(scope(key).text)" }
         let found = try connection.first(
             "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?", [name]
         ) { $0.text(0) }

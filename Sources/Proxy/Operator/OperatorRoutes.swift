@@ -52,8 +52,6 @@ extension OperatorRoute {
         .later(.get, "\(api)/tables/{table}/items", OperatorAPI.items),
         .later(.get, "\(api)/tables/{table}/server-rows", OperatorAPI.serverRows),
         .later(.get, "\(api)/tables/{table}/set-aside", OperatorAPI.setAsideRows),
-        .change(.post, "\(api)/tables/{table}/indexes", OperatorAPI.buildIndex),
-        .change(.delete, "\(api)/tables/{table}/indexes/{id}", OperatorAPI.dropIndex),
         .later(.post, "\(api)/tables/{table}/pull", OperatorAPI.pull),
         .change(.post, "\(api)/tables/{table}/remove", OperatorAPI.removeTable),
         .change(.post, "\(api)/tables/{table}/purge", OperatorAPI.purge),

@@ -3,7 +3,7 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Tables and their indexes.
+// Tables.
 extension OperatorAPI {
     /// `GET /tables`: lists the tables.
     func tables(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -75,63 +75,6 @@ extension OperatorAPI {
         }
         guard let page else { throw .notFound("There is no table \(table) here yet.") }
         return .json(Answers.Page(page) { Answers.SetAsideRow($0) })
-    }
-}
-
-// Indexes of tables.
-extension OperatorAPI {
-    func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        let table = try Self.table(call)
-        let query = try Self.indexedQuery(call.body)
-        let start = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.startIndex(table, for: query)
-        }
-        let most = StoreLimits.indexesPerTable
-        switch start {
-        case .started(let id):
-            // The list of tables shows how far it is.
-            return .json(
-                Answers.IndexStarted(id: id), status: .accepted,
-                location: call.location("tables"))
-        case .present(let id): return .json(Answers.IndexStarted(id: id))
-        case .busy:
-            throw Problem(
-                status: .conflict, code: "index-busy",
-                detail: "Another index is being made; wait for its end.")
-        case .tooMany:
-            throw Problem(
-                status: .conflict, code: "too-many-indexes",
-                detail: "A table has \(most) indexes at most: drop one first.")
-        case .unknownTable: throw .notFound("There is no table \(table) here yet.")
-        case .notServed:
-            throw .invalid(
-                "No index helps this query: it needs a column that is held to one value, or an order "
-                    + "by a column.", code: "invalid-query")
-        }
-    }
-
-    func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        let table = try Self.table(call)
-        guard let id = Int64(call.parameter("id")),
-            try await mappingErrors({ () throws(StoreError) in
-                try await tenant.store.dropIndex(table, id)
-            })
-        else { throw .notFound("The table \(table) has no such index.") }
-        return Response(status: .noContent)
-    }
-
-    private static func indexedQuery(_ body: JSONValue) throws(Problem) -> TableQuery {
-        guard let text = body["query"]?.string else {
-            throw .invalid("Name the query that needs the index.")
-        }
-        do {
-            let parameters = try QueryParameter.split(text[...])
-            return try TableQuery.parse(parameters, generation: .mobileApps)
-        } catch {
-            throw .invalid("\(error)", code: "invalid-query")
-        }
     }
 }
 

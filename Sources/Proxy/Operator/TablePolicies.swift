@@ -13,6 +13,8 @@ struct TablePolicies: Sendable, Hashable {
     var parents: [ParentLink]?
     var preservesHistory: Bool?
     var pause: TablePause?
+    /// The table's indexes, each as an `$orderby`, in alphabetical order.
+    var indexes: [String]?
 
     /// A change of nothing.
     init() {}
@@ -26,6 +28,7 @@ struct TablePolicies: Sendable, Hashable {
         parents = table.parents
         preservesHistory = table.preservesHistory
         pause = table.pause
+        indexes = table.indexes
     }
 
     /// The policies of a new table.
@@ -38,6 +41,7 @@ struct TablePolicies: Sendable, Hashable {
         policies.parents = []
         policies.preservesHistory = false
         policies.pause = TablePause.nothing
+        policies.indexes = []
         return policies
     }()
 
@@ -52,6 +56,7 @@ struct TablePolicies: Sendable, Hashable {
         table.parents = parents ?? table.parents
         table.preservesHistory = preservesHistory ?? table.preservesHistory
         table.pause = pause ?? table.pause
+        table.indexes = indexes ?? table.indexes
     }
 
     /// Reads words joined by `+`, such as `revalidate+write-through`; nil if one is unknown.
@@ -65,6 +70,12 @@ struct TablePolicies: Sendable, Hashable {
                     return nil
                 }
                 parents = (parents ?? []) + [link]
+                continue
+            }
+            if word.hasPrefix(Self.indexPrefix) {
+                let columns = String(word.dropFirst(Self.indexPrefix.count))
+                guard let indexes = Self.indexes((indexes ?? []) + [columns]) else { return nil }
+                self.indexes = indexes
                 continue
             }
             switch word {
@@ -102,6 +113,26 @@ struct TablePolicies: Sendable, Hashable {
         }
         pause = try Self.word("pause", body)
         if let value = body["parents"] { parents = try Self.parents(value) }
+        if let value = body["indexes"] {
+            let texts = value.array?.compactMap(\.string) ?? []
+            guard texts.count == value.array?.count, let indexes = Self.indexes(texts) else {
+                throw .invalid("indexes must be a list of \(Self.allowedIndexes)")
+            }
+            self.indexes = indexes
+        }
+    }
+
+    /// What indexes must be, as part of a sentence.
+    static let allowedIndexes =
+        "at most \(StoreLimits.indexesPerTable) orders by columns, such as price desc or "
+        + "complete,updatedAt desc: each one to 4 columns with or without desc, not id, and not createdAt or "
+        + "updatedAt alone."
+
+    /// The indexes with these columns, each once; nil if there are too many, or one names no columns.
+    private static func indexes(_ texts: [String]) -> [String]? {
+        let shapes = texts.map { IndexShape($0) }
+        let indexes = Set(shapes.compactMap { $0?.text }).sorted()
+        return shapes.contains(nil) || indexes.count > StoreLimits.indexesPerTable ? nil : indexes
     }
 
     private static func parents(_ value: JSONValue) throws(Problem) -> [ParentLink] {
@@ -128,6 +159,7 @@ struct TablePolicies: Sendable, Hashable {
     }
 
     private static let parentPrefix = "parent:"
+    fileprivate static let indexPrefix = "index:"
 
     private static let words = Set(
         ReadPolicy.allCases.map(\.rawValue) + WritePolicy.allCases.map(\.rawValue)
@@ -153,6 +185,18 @@ extension PolicySetting {
         var others = policies
         (others.read, others.write) = (nil, nil)
         guard parts[0] == "*", others == TablePolicies() else { return nil }
+    }
+
+    /// What a value must be that names an index wrongly, as part of a sentence; nil for any other value.
+    package static func refusal(_ text: String) -> String? {
+        let words = text.split(separator: "=", maxSplits: 1).last?.split(separator: "+") ?? []
+        let indexes = words.filter { $0.hasPrefix(TablePolicies.indexPrefix) }
+        if indexes.isEmpty || TablePolicies(words: indexes.joined(separator: "+")) != nil {
+            return nil
+        }
+        return
+            "a table with words joined by +; those that begin with \(TablePolicies.indexPrefix) name "
+            + TablePolicies.allowedIndexes
     }
 }
 
@@ -209,6 +253,7 @@ extension TablePolicies {
             parents = said.parents ?? parents
             preservesHistory = said.preservesHistory ?? preservesHistory
             pause = said.pause ?? pause
+            indexes = said.indexes ?? indexes
         }
     }
 
@@ -223,6 +268,7 @@ extension TablePolicies {
         gone.parents = named.parents == nil ? parents : nil
         gone.preservesHistory = named.preservesHistory == nil ? preservesHistory : nil
         gone.pause = named.pause == nil ? pause : nil
+        gone.indexes = named.indexes == nil ? indexes : nil
         return gone
     }
 
@@ -245,6 +291,7 @@ extension TablePolicies {
         change.preservesHistory = standard(
             preservesHistory, table.preservesHistory, Self.standard.preservesHistory)
         change.pause = standard(pause, table.pause, Self.standard.pause)
+        change.indexes = standard(indexes, table.indexes, Self.standard.indexes)
         return change
     }
 }

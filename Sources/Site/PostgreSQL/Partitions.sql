@@ -1,7 +1,7 @@
 -- Step 4. A part of `items` for each table, `items_7` of the table with the key 7. So each table has indexes and
 -- statistics of its own. A sequence or function may be there where a backup from before this step was restored.
 
--- The indexes by which lists are ordered: `[["+price"], ["-due"]]`, the terms of IndexShape.
+-- The indexes by which lists are ordered: `[["+price"], ["-due"]]`, a column with its direction.
 ALTER TABLE tables ADD COLUMN indexes text NOT NULL DEFAULT '[]';
 
 -- Requests to nodes that run wait from here to the commit.

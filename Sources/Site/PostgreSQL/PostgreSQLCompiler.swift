@@ -131,7 +131,7 @@ extension PostgreSQLCompiler {
     /// sorts only rows whose keys are equal. The last key is the id, except of a row with a longer text than its
     /// key: a row that is too long for an index would be refused.
     package func indexKeys(_ shape: IndexShape) -> String? {
-        guard shape.equalities.isEmpty, let term = column(of: shape.order) else { return nil }
+        guard let term = column(of: shape.order) else { return nil }
         return (try? indexedOrder(term))
             .map { SQLFragment.joined($0.keys, separator: ", ").withoutArguments }
     }
@@ -173,8 +173,11 @@ extension PostgreSQLCompiler {
     /// The one column of the user that comes before the id in an order, in the table's spelling; nil for any other
     /// order.
     private func column(of terms: [Ordering]) -> Ordering? {
-        let shape = TableQuery(orderBy: terms).indexShape(spelling: types.spelling)
-        return shape.flatMap { $0.order.count == 1 ? $0.order.first : nil }
+        let order = TableQuery(orderBy: terms).indexOrder(spelling: types.spelling)
+        guard let order, order.count == 1, case .column(.user) = order[0].expression else {
+            return nil
+        }
+        return order[0]
     }
 
     /// The terms of an order that an index has, and those after them.

@@ -2,19 +2,7 @@ import Backend
 import PostgreSQL
 package import TablesProtocol
 
-/// An index that the operator has built, for lists of a table in the order of a column.
-package struct TableIndex: Sendable, Hashable {
-    package let table: TableName
-    /// Such as `price` or `price desc`.
-    package let column: String
-    /// Whether lists use it. One that is not was left by a build that was ended.
-    package let isReady: Bool
-    package let bytes: Int64
-    /// How often it was used since the server counts.
-    package let uses: Int64
-}
-
-/// Why an index cannot be built or dropped.
+/// Why an index cannot be built.
 package struct IndexProblem: Error, CustomStringConvertible {
     /// A sentence that says what to do.
     package let description: String
@@ -22,19 +10,23 @@ package struct IndexProblem: Error, CustomStringConvertible {
     package var isForNow = false
 }
 
-/// An index that the settings name: `todos:price desc`.
+/// An index that the settings name, for lists of a table in the order of a column: `todos:price desc`.
 package struct WantedIndex: Sendable, Hashable {
     package static let allowed =
-        "a table, a colon and a column, such as todos:price or todos:price desc"
+        "a table, a colon and a column, such as todos:price or todos:price desc; id and updatedAt have an index"
 
     package let table: TableName
-    package let column: String
+    let shape: IndexShape
+    /// Such as `price` or `price desc`.
+    package var column: String { shape.text }
 
     /// Nil for a text of another form.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1)
-        guard parts.count == 2, let table = TableName(String(parts[0])) else { return nil }
-        (self.table, column) = (table, String(parts[1]))
+        guard parts.count == 2, let table = TableName(String(parts[0])),
+            let shape = IndexShape(String(parts[1])), shape.order.count == 1
+        else { return nil }
+        (self.table, self.shape) = (table, shape)
     }
 
     /// What became of it.
@@ -45,38 +37,41 @@ package struct WantedIndex: Sendable, Hashable {
         case waits(any Error)
     }
 
-    /// Builds those that are not there, one after the other, on a thread of its own. While another node builds, or
-    /// the database is away, it waits.
-    package static func build(
+    /// Drops the indexes that the settings do not name, and then builds those that are missing, one after the
+    /// other, on a thread of its own. While another node does that, or the database is away, it waits.
+    package static func keep(
         _ indexes: [WantedIndex], at url: String,
         saying: @escaping @Sendable (WantedIndex, Outcome) -> Void
     ) throws {
-        if indexes.isEmpty { return }
         _ = try PostgreSQLPool(url, schema: "").submit(.brief) {
+            while let pause = pause(after: { try $0.dropIndexes(but: indexes) }, at: url) {
+                PostgreSQLPool.pause(milliseconds: pause)
+            }
             for index in indexes {
-                while let pause = index.pauseAfterAttempt(at: url, saying) {
+                let build = { (storage: PostgreSQLRowStorage) in
+                    if try storage.addIndex(index) { saying(index, .built) }
+                }
+                while let pause = pause(after: build, at: url, { saying(index, $0) }) {
                     PostgreSQLPool.pause(milliseconds: pause)
                 }
             }
         }
     }
 
-    /// Builds it if it is not there.
-    /// - Returns: after how many milliseconds it is to be tried again; nil where it is not.
-    private func pauseAfterAttempt(
-        at url: String, _ saying: (WantedIndex, Outcome) -> Void
+    /// - Returns: after how many milliseconds an attempt is to be repeated; nil where it is not.
+    private static func pause(
+        after attempt: (PostgreSQLRowStorage) throws -> Void, at url: String,
+        _ saying: (Outcome) -> Void = { _ in }
     ) -> Int? {
         do {
-            let storage = try PostgreSQLRowStorage(at: url)
-            let isNew = try storage.addIndex(of: table, by: column, saying: { _ in })
-            if isNew { saying(self, .built) }
+            try attempt(PostgreSQLRowStorage(at: url))
             return nil
         } catch let problem as IndexProblem {
             if problem.isForNow { return Limits.indexPauseMilliseconds }
-            saying(self, .refused(problem))
+            saying(.refused(problem))
             return nil
         } catch {
-            saying(self, .waits(error))
+            saying(.waits(error))
             return Limits.indexPauseWithoutDatabaseMilliseconds
         }
     }
@@ -84,33 +79,21 @@ package struct WantedIndex: Sendable, Hashable {
 
 // Indexes by columns. Nodes read and write while one is built, and use it with their next request.
 extension PostgreSQLRowStorage {
-    /// The indexes of all tables.
-    package func indexes() throws -> [TableIndex] {
-        try runningOneStatement { try PostgreSQLIndexes($0, self).all() }
-    }
-
-    /// Builds the index that lists in the order of a column need. It takes as long as it needs. What an earlier
-    /// call has left that was ended is taken away.
-    /// - Parameters:
-    ///   - column: such as `price` or `price desc`.
-    ///   - saying: is told now and then how far it is.
+    /// Builds an index if it is not there. It takes as long as it needs. What an earlier build has left that was
+    /// ended is taken away.
     /// - Returns: false where the index was there.
     /// - Throws: ``IndexProblem``
-    package func addIndex(
-        of table: TableName, by column: String, saying: @escaping (String) -> Void
-    ) throws -> Bool {
+    func addIndex(_ index: WantedIndex) throws -> Bool {
         try mappingTransientErrors {
-            try pool.withConnection {
-                try PostgreSQLIndexes($0, self).add(table, column, saying)
-            }
+            try pool.withConnection { try PostgreSQLIndexes($0, self).add(index) }
         }
     }
 
-    /// Drops an index.
+    /// Drops all other indexes by columns, also those that were not built to their end.
     /// - Throws: ``IndexProblem``
-    package func dropIndex(of table: TableName, by column: String) throws {
+    func dropIndexes(but wanted: [WantedIndex]) throws {
         try mappingTransientErrors {
-            try pool.withConnection { try PostgreSQLIndexes($0, self).drop(table, column) }
+            try pool.withConnection { try PostgreSQLIndexes($0, self).drop(but: wanted) }
         }
     }
 }
@@ -126,53 +109,34 @@ struct PostgreSQLIndexes {
         (self.connection, self.storage) = (connection, storage)
     }
 
-    func all() throws -> [TableIndex] {
-        let rows = try connection.run(
-            """
-            SELECT tables.name, split_part(indexrelname, ' by ', 2), indisvalid,
-              pg_relation_size(indexrelid), coalesce(idx_scan, 0)
-            FROM pg_stat_user_indexes JOIN pg_index USING (indexrelid)
-              JOIN tables ON indexrelname LIKE 'items\\_' || key || ' by %'
-            WHERE schemaname = $1::name ORDER BY folded, indexrelname
-            """, [.text(storage.schema)], keep: false)
-        return try rows.compactMap { row in
-            guard let table = TableName(try row.text(0)) else { return nil }
-            let column = try row.text(1)
-            let listed = try PostgreSQLTables.find(connection, table)?.indexes ?? []
-            return TableIndex(
-                table: table, column: column,
-                isReady: try row.boolean(2) && listed.contains { $0.words == [column] },
-                bytes: try row.integer(3), uses: try row.integer(4))
-        }
-    }
-
-    func add(
-        _ name: TableName, _ column: String, _ saying: @escaping (String) -> Void
-    ) throws -> Bool {
+    func add(_ index: WantedIndex) throws -> Bool {
         try alone {
-            let table = try table(name)
-            let shape = try shape(column, of: table)
-            let index = try Self.name(shape, of: table)
+            guard let table = try PostgreSQLTables.find(connection, index.table) else {
+                throw IndexProblem(
+                    description: "There is no table \(index.table): it comes with its first row.")
+            }
+            let shape = try shape(index, of: table)
+            let name = try Self.name(shape, of: table)
             guard
                 let keys = PostgreSQLCompiler(
                     hasIntegerIDs: table.table.options.idKind == .integer
                 ).indexKeys(shape)
-            else { throw Self.noColumn(column) }
-            if let isValid = try isValid(index) {
+            else {
+                throw IndexProblem(description: "No list has the order \(index.column).")
+            }
+            if let isValid = try isValid(name) {
                 if isValid, table.indexes.contains(shape) { return false }
-                if !isValid { try dropIfThere(index) }
+                if !isValid { try dropIfThere(name) }
             }
             let others = table.indexes.filter { $0 != shape }
             guard others.count < Limits.indexesOfTable else {
                 throw IndexProblem(
-                    description: """
-                        The table \(table.table.name) has \(Limits.indexesOfTable) indexes. Drop one first.
-                        """)
+                    description: "A table has \(Limits.indexesOfTable) indexes at most.")
             }
             let items = PostgreSQLItems.partition(table.key)
-            if try isValid(index) == nil {
-                let quoted = PostgreSQLConnection.identifier(index)
-                try build("CREATE INDEX CONCURRENTLY \(quoted) ON \(items) (\(keys))", saying)
+            if try isValid(name) == nil {
+                let quoted = PostgreSQLConnection.identifier(name)
+                try connection.runAlone("CREATE INDEX CONCURRENTLY \(quoted) ON \(items) (\(keys))")
             }
             // The planner learns what the keys are like.
             try connection.runAlone("ANALYZE \(items)")
@@ -181,65 +145,56 @@ struct PostgreSQLIndexes {
         }
     }
 
-    func drop(_ name: TableName, _ column: String) throws {
+    func drop(but wanted: [WantedIndex]) throws {
         try alone {
-            let table = try table(name)
-            let shape = try shape(column, of: table)
-            let index = try Self.name(shape, of: table)
-            guard try isValid(index) != nil || table.indexes.contains(shape) else {
-                throw IndexProblem(
-                    description: "The table \(table.table.name) has no index by \(column).")
+            for row in try connection.run("SELECT name FROM tables") {
+                guard let name = TableName(try row.text(0)),
+                    let table = try PostgreSQLTables.find(connection, name)
+                else { continue }
+                let spellings = wanted.filter { $0.table == name }
+                    .map { $0.shape.spelled(table.table.spellings) }
+                let kept = table.indexes.filter(spellings.contains)
+                if kept != table.indexes { try keep(kept, of: table) }
+                let names = try spellings.map { try Self.name($0, of: table) }
+                for index in try self.names(of: table) where !names.contains(index) {
+                    try dropIfThere(index)
+                }
             }
-            try keep(table.indexes.filter { $0 != shape }, of: table)
-            try dropIfThere(index)
         }
     }
 
-    private func table(_ name: TableName) throws -> TableRecord {
-        guard let table = try PostgreSQLTables.find(connection, name) else {
-            throw IndexProblem(
-                description: "There is no table \(name): it comes with its first row.")
-        }
-        return table
-    }
-
-    /// The index of a column as a client would order by it.
-    private func shape(_ column: String, of table: TableRecord) throws -> IndexShape {
-        let order = QueryParameter(name: "$orderby", value: column, raw: column)
-        guard
-            let query = try? TableQuery.parse([order], generation: .mobileApps),
-            query.orderBy.count == 1,
-            let shape = query.indexShape(spelling: table.table.spellings),
-            case .column(.user(let path))? = shape.order.first?.expression
-        else { throw Self.noColumn(column) }
+    /// The column of an index as a client would order by it.
+    private func shape(_ index: WantedIndex, of table: TableRecord) throws -> IndexShape {
         let known = table.table.columnsByKey
-        guard known[ExactName(lowercasing: path[0])] != nil else {
+        if let column = index.shape.userColumns.first, known[ExactName(lowercasing: column)] == nil
+        {
             let names = known.values.map(\.name).sorted().joined(separator: ", ")
             throw IndexProblem(
                 description: """
-                    The table \(table.table.name) has no column \(path[0]). It has \
+                    The table \(table.table.name) has no column \(column). It has \
                     \(names.isEmpty ? "none yet" : names).
                     """)
         }
-        return shape
-    }
-
-    private static func noColumn(_ text: String) -> IndexProblem {
-        IndexProblem(
-            description: """
-                "\(text)" is no column of the user. Name one, such as price, or price desc for lists in \
-                that direction; id and updatedAt have an index.
-                """)
+        return index.shape.spelled(table.table.spellings)
     }
 
     private static func name(_ shape: IndexShape, of table: TableRecord) throws -> String {
-        let column = shape.words.joined()
-        let name = "\(PostgreSQLItems.partition(table.key)) by \(column)"
+        let name = "\(PostgreSQLItems.partition(table.key)) by \(shape.text)"
         guard name.utf8.count <= Limits.indexNameBytes else {
             throw IndexProblem(
-                description: "The name of the column \(column) is too long for an index.")
+                description: "The name of the column \(shape.text) is too long for an index.")
         }
         return name
+    }
+
+    private func names(of table: TableRecord) throws -> [String] {
+        try connection.run(
+            """
+            SELECT indexname FROM pg_indexes
+            WHERE schemaname = $1::name AND starts_with(indexname, $2::text)
+            """,
+            [.text(storage.schema), .text("\(PostgreSQLItems.partition(table.key)) by ")]
+        ).map { try $0.text(0) }
     }
 
     /// Whether an index is whole; nil where there is none.
@@ -263,33 +218,17 @@ struct PostgreSQLIndexes {
             [.text(PostgreSQLTables.text(indexes)), .integer(table.key)])
     }
 
-    /// Runs something while no other node or command builds or drops. One that was ended holds the lock until the
-    /// server has ended what it had begun.
+    /// Runs something while no other node builds or drops. One that was ended holds the lock until the server has
+    /// ended what it had begun.
     private func alone<Value>(_ body: () throws -> Value) throws -> Value {
         let schema = [PostgreSQLValue.text(storage.schema)]
         // Never waited for in PostgreSQL: a build waits for all statements that began before it.
         let taken = try connection.run("SELECT pg_try_advisory_lock(\(Self.lock))", schema)
         guard try taken.first?.boolean(0) == true else {
             throw IndexProblem(
-                description: "Another index is being built or dropped. Try again when it is done.",
-                isForNow: true)
+                description: "Another node builds or drops an index.", isForNow: true)
         }
         defer { _ = try? connection.run("SELECT pg_advisory_unlock(\(Self.lock))", schema) }
         return try body()
-    }
-
-    /// Builds an index, and says meanwhile how far it is.
-    private func build(_ sql: String, _ saying: @escaping (String) -> Void) throws {
-        let process = try connection.run("SELECT pg_backend_pid()").first?.integer(0) ?? 0
-        try connection.runAlone(sql) {
-            let rows = try? storage.pool.withConnection { other in
-                try other.run(
-                    """
-                    SELECT phase || coalesce(', ' || 100 * blocks_done / nullif(blocks_total, 0) || ' %', '')
-                    FROM pg_stat_progress_create_index WHERE pid = $1::integer
-                    """, [.integer(process)])
-            }
-            if let text = try? rows?.first?.text(0) { saying(text) }
-        }
     }
 }

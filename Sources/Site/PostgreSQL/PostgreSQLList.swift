@@ -103,30 +103,17 @@ struct PostgreSQLList {
 
     private var items: String { PostgreSQLItems.partition(record.key) }
 
-    /// The column by which an index would give the list's order, and is missing, for `indexes add`; nil where no
-    /// index does.
-    var missingIndex: String? {
-        guard
-            let shape = TableQuery(orderBy: query.orderBy)
-                .indexShape(spelling: record.table.spellings),
-            compiler.indexKeys(shape) != nil, !record.indexes.contains(shape)
-        else { return nil }
-        return "understudy-site indexes add \(record.table.name) '\(shape.words.joined())'"
-    }
-
     /// The time of a list is over.
     struct TimeIsOver: Error {}
 
     /// What ends a list that takes longer than it may.
-    /// - Parameter command: the command that builds an index for it.
-    static func tookTooLong(_ milliseconds: Int, missing command: String?) -> TooMuchWork {
-        let advice =
-            command.map { "An index may serve it. The operator builds it with: \($0)" }
-                ?? """
-                Ask for less at a time: fewer functions in the filter, or a range of updatedAt.
-                """
-        return TooMuchWork(
-            "This list took longer than \(Double(milliseconds) / 1000) s, and was ended. \(advice)",
+    static func tookTooLong(_ milliseconds: Int) -> TooMuchWork {
+        TooMuchWork(
+            """
+            This list took longer than \(Double(milliseconds) / 1000) s, and was ended. Ask for less at a time: \
+            fewer functions in the filter, or a range of updatedAt. A list in the order of a column may need an \
+            index, which the operator names in the settings.
+            """,
             retryAfterSeconds: Limits.longListRetrySeconds)
     }
 

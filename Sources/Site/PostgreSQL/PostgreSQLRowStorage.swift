@@ -111,24 +111,22 @@ extension PostgreSQLRowStorage {
     package func list(_ query: RowQuery) throws -> RowList {
         let milliseconds =
             query.time == .brief ? hooks.briefListMilliseconds : hooks.listMilliseconds
-        var index: String?
         return try mappingTransientErrors {
             do {
                 return try pool.inReadTransaction(milliseconds: milliseconds) { connection in
                     guard let table = try PostgreSQLTables.find(connection, query.table) else {
                         return RowList(count: query.counts ? 0 : nil)
                     }
-                    let listed = PostgreSQLList(query, table)
-                    index = listed.missingIndex
-                    var list = try listed.rows(connection, milliseconds: milliseconds)
+                    var list = try PostgreSQLList(query, table)
+                        .rows(connection, milliseconds: milliseconds)
                     list.deletionsAfter = table.forgotten.lastTombstone
                     return list
                 }
             } catch let error as PostgreSQLError where error.isCancelledStatement {
                 // The server's time-out of a statement.
-                throw PostgreSQLList.tookTooLong(milliseconds, missing: index)
+                throw PostgreSQLList.tookTooLong(milliseconds)
             } catch is PostgreSQLList.TimeIsOver {
-                throw PostgreSQLList.tookTooLong(milliseconds, missing: index)
+                throw PostgreSQLList.tookTooLong(milliseconds)
             }
         }
     }

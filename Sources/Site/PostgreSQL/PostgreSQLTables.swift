@@ -44,12 +44,19 @@ enum PostgreSQLTables {
 
     /// Indexes as a text: `[["+price"],["-due"]]`.
     static func text(_ indexes: [IndexShape]) -> String {
-        JSONValue.array(indexes.map { .array($0.terms.map { .string($0) }) }).text
+        let terms = indexes.map { index in
+            let name = index.text.split(separator: " ").first ?? ""
+            return JSONValue.array([.string((index.text.hasSuffix(" desc") ? "-" : "+") + name)])
+        }
+        return JSONValue.array(terms).text
     }
 
     private static func indexes(_ text: String) -> [IndexShape] {
         let lists = (try? JSONValue(parsing: text))?.array ?? []
-        return lists.compactMap { IndexShape(terms: $0.array?.compactMap(\.string) ?? []) }
+        return lists.compactMap { list in
+            guard let term = list.array?.first?.string else { return nil }
+            return IndexShape(term.dropFirst() + (term.hasPrefix("-") ? " desc" : ""))
+        }
     }
 
     /// Makes a table; one that exists takes the options where they are declared.

@@ -206,7 +206,7 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-    /// Once a minute: stores a sample, and removes expired rows.
+    /// Once a minute: stores a sample, and removes expired rows, and builds indexes that are missing.
     func runMaintenance() async {
         await sampleMinute()
         let now = clock.now()
@@ -225,6 +225,7 @@ extension SyncEngine {
                 sweeps += 1
             }
             try await holdBytes(retention, now)
+            try await store.buildIndexes()
         } catch {
             log.warning("maintenance failed", metadata: ["error": "\(error)"])
         }

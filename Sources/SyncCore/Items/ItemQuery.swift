@@ -21,20 +21,23 @@ struct ItemQuery {
     ) {
         let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
         let spellings = table.spellings
-        let index = Self.index(for: query, of: table)
+        let compiler = SQLCompiler(
+            schema, nulls: query.nulls, spelling: { spellings.spelling(of: $0) })
         let scope = SQLFragment("table_id = ?", [.integer(table.id)])
-        let indexed = index.map { _ in SQLFragment(TableIndex.scope(table.id)) }
-        // A count uses an index only if the index narrows the rows by an equality. Otherwise it would still
-        // read every row.
-        let holds = index?.shape.equalities.isEmpty == false
+        let constants = Self.indexedConstants(of: query, table)
+        let indexed = constants.map { constants in
+            let terms = constants.map { compiler.indexCondition($0.column, equals: $0.value) }
+            return SQLFragment(
+                ([TableIndex.scope(table.id)] + terms.map(\.text)).joined(separator: " AND "),
+                terms.flatMap(\.arguments))
+        }
+        // A count looks at every row of an index of which no column must equal one value.
+        let countScope = constants?.isEmpty == false ? indexed : nil
         self.init(
             query, source: SQLFragment("items", []), scope: indexed ?? scope,
-            countScope: holds ? indexed ?? scope : scope,
+            countScope: countScope ?? scope,
             within: pairs.map { Self.given(by: $0, table) }, offset: Self.offset(query, table),
-            compiler: SQLCompiler(
-                schema, nulls: query.nulls,
-                spelling: { spellings.spelling(of: $0) }),
-            pageRows: pageRows, columns: columns)
+            compiler: compiler, pageRows: pageRows, columns: columns)
         // Without a condition the count is kept already.
         guard pairs == nil, query.count, query.filter == nil, !query.includeDeleted else { return }
         count = SQLFragment(
@@ -51,13 +54,16 @@ struct ItemQuery {
             """, [.integer(table.id), .text(pairs.queryID)])
     }
 
-    /// The index that gives the page in its order; nil where none can.
-    static func index(for query: TableQuery, of table: TableRecord) -> TableIndex? {
+    /// The constants to which the query holds the first columns of the index that returns the page in its order;
+    /// nil where no index does.
+    static func indexedConstants(
+        of query: TableQuery, _ table: TableRecord
+    ) -> [(column: Expression.Column, value: Expression.Literal)]? {
         guard !table.indexes.isEmpty,
-            let shape = query.indexShape(spelling: { table.spellings.spelling(of: $0) })
+            let list = query.indexedList(spelling: { table.spellings.spelling(of: $0) })
         else { return nil }
-        return table.indexes.filter { $0.shape.serves(shape) }
-            .max { $0.shape.equalities.count < $1.shape.equalities.count }
+        return table.indexes.compactMap { list.constants(in: $0.shape) }
+            .max { $0.count < $1.count }
     }
 
     /// How many rows are left out before the page.

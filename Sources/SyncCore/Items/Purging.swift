@@ -199,7 +199,6 @@ public enum TableRemovalOutcome: Sendable, Hashable {
 /// aside, indexes and settings. The backend keeps its rows.
 struct TableRemoval: InTransaction {
     let transaction: Transaction
-    private var indexes: TableIndexes { TableIndexes(transaction) }
 
     /// Removes the table in one transaction.
     ///
@@ -223,9 +222,7 @@ struct TableRemoval: InTransaction {
                 "Not every operation of the table could be discarded, so nothing was removed. Discard "
                     + "them one by one, then remove the table.")
         }
-        for index in try indexes.statuses(of: table.id) {
-            _ = try indexes.drop(index.id, of: table.id)
-        }
+        try TableIndexes(transaction).set([], of: table.id)
         try tables.remove(table)
         try transaction.history.record(
             .purged, actor: .person,

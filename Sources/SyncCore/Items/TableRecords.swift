@@ -322,6 +322,9 @@ struct ColumnSpellings: Sendable, Hashable {
     /// The columns that every row has, in the order of their names.
     private(set) var columns = TableColumns([])
 
+    /// Whether a row has had a column of this name, in any case.
+    func has(_ name: String) -> Bool { byKey[ExactName(lowercasing: name)] != nil }
+
     /// All names, in order.
     var names: [String] { exact.map(\.text).sorted() }
 

@@ -35,7 +35,7 @@ public struct TableStatus: Sendable, Hashable {
     public var preservesHistory: Bool
     public var pause: TablePause
     /// A warning in plain words: what is paused, why its changes wait, why pulls fail, rows that are set aside, rows without a
-    /// version, or the backend's paging or clocks.
+    /// version, the backend's paging or clocks, or indexes that are not built.
     public var warning: String?
     /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
     /// because the backend could not be used, does not count.
@@ -51,13 +51,15 @@ public struct TableStatus: Sendable, Hashable {
     public var drift: String?
     /// How many such rows all comparisons have mended.
     public var mendedRows: Int
-    /// The built indexes, then one that is being built or could not be.
-    public var indexes: [IndexStatus]
+    /// The indexes that its settings name, each as an `$orderby`, in alphabetical order.
+    public var indexes: [String]
 }
 
 /// The status of every table, for the operator.
 struct TableStatuses: InTransaction {
     let transaction: Transaction
+    /// Why indexes could not be built.
+    var indexProblems: [Int64: String] = [:]
 
     /// The status of every table, ordered by name.
     func all() throws -> [TableStatus] {
@@ -83,12 +85,13 @@ struct TableStatuses: InTransaction {
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents, preservesHistory: table.preservesHistory, pause: table.pause,
             warning: warning(
-                table, pushWait, check, try setAsideRows.sentence(on: table.id)),
+                table, pushWait, check, try setAsideRows.sentence(on: table.id),
+                try TableIndexes(transaction).sentences(table, indexProblems)),
             pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: pushWait,
             pullWait: try transaction.tableWaits.wait(.pull, of: table.name), setAside: setAside,
             drift: check.found, mendedRows: check.mended,
-            indexes: try TableIndexes(transaction).statuses(of: table.id))
+            indexes: try TableIndexes(transaction).settings(of: table.id))
     }
 
     private static let noVersions =
@@ -96,7 +99,8 @@ struct TableStatuses: InTransaction {
         + "moment between is not protected."
 
     private func warning(
-        _ table: TableRecord, _ pushWait: TableWait?, _ check: CopyCheck, _ setAside: String?
+        _ table: TableRecord, _ pushWait: TableWait?, _ check: CopyCheck, _ setAside: String?,
+        _ indexes: [String]
     ) -> String? {
         var sentences = [table.pause.sentence, pushWait.map { "Its changes wait: \($0.reason)" }]
             .compactMap(\.self)
@@ -107,7 +111,7 @@ struct TableStatuses: InTransaction {
             sentences.append("`understudy pull \(table.name) --reconcile` compares it.")
         }
         if table.lacksVersions { sentences.append(Self.noVersions) }
-        sentences += [table.warning].compactMap(\.self)
+        sentences += [table.warning].compactMap(\.self) + indexes
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 }
@@ -120,7 +124,7 @@ extension Store {
         _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
     ) async throws(StoreError) -> TableStatus {
         let standard = standard.load(ordering: .relaxed)
-        return try await write { transaction in
+        let (status, isIndexed) = try await write { transaction in
             var table = try transaction.tables.make(name)
             var status = try TableStatuses(transaction: transaction).status(table)
             change(&status)
@@ -135,13 +139,20 @@ extension Store {
             if table.pause != status.pause { transaction.effects.madeWork = true }
             table.pause = status.pause
             try transaction.tables.save(table)
+            let isIndexed = try TableIndexes(transaction).settings(of: table.id) != status.indexes
+            if isIndexed { try TableIndexes(transaction).set(status.indexes, of: table.id) }
             if status.idKind == .integer {
                 try IDKinds(transaction: transaction).adoptIntegerIDs(&table)
             }
             transaction.events.emit(.status, table: table.name)
             status = try TableStatuses(transaction: transaction).status(table)
             status.standard = standard
-            return status
+            return (status, isIndexed)
         }
+        if isIndexed {
+            indexProblems.withLock { $0 = [:] }
+            try await buildIndexes()
+        }
+        return status
     }
 }

@@ -21,8 +21,8 @@ INSERT INTO meta VALUES ('changes', 0);
 --   column_spellings   JSON object: lower-case column name to the spelling that came first
 --   parents            JSON array of "table.column": items need the items that these columns name
 --   preserves_history  an update before a delete is sent as an operation of its own
---   indexes            JSON array of arrays, the id and the terms of each built index: repeats
---                      table_indexes, so that one read of this row is enough to plan a list
+--   indexes            JSON array of arrays, the id and the columns of each built index, so that one
+--                      read of this row is enough to plan a list
 --   pull_error         why pulls of this table fail, since pulls_fail_since; null while they succeed
 --   page_rows          rows that the backend gives at most in a page; null while it gave all
 --   largest_page_rows  rows of the largest page that it gave; null before any
@@ -597,10 +597,12 @@ CREATE TABLE samples (
   reach TEXT NOT NULL
 ) STRICT;
 
--- One row for each shape of index that lists would be faster with.
---   queries, steps  how many lists it would have served, and what they cost in steps of SQLite's
---                   machine; they halve each day, last at meta.indexes_halved_at
---   built_at        when the operator had it built; its name in SQLite is items_index_ and the id
+-- The indexes that the settings of tables name.
+--   shape     the columns as an `$orderby`
+--   built_at  null while it is not built; its name in SQLite is items_index_ and the id
+--   seen_at   when a setting named it first
+--   queries, steps
+--             0: kept from a version that counted lists
 CREATE TABLE table_indexes (
   id INTEGER PRIMARY KEY,
   table_id INTEGER NOT NULL REFERENCES tables(id) ON DELETE CASCADE,

@@ -18,8 +18,8 @@ public final class Store: Sendable {
     let operatorReader: ConnectionQueue
     /// For lists that may look through the whole queue.
     let searchReader: ConnectionQueue
-    /// How far the index is that is being made.
-    let indexProgress = IndexProgress()
+    /// Why indexes could not be built.
+    let indexProblems = Mutex<[Int64: String]>([:])
     let wanted = WantedTables()
     /// The operations that are sent while their clients wait.
     let live = LiveWrites()
@@ -60,7 +60,7 @@ public final class Store: Sendable {
             operatorReader = try ConnectionQueue.storeReader(path, accesses: underWay)
             searchReader = try ConnectionQueue.storeReader(path, accesses: underWay)
             try writer.writeNow { transaction in
-                try TableIndexes(transaction).renew()
+                try TableIndexes(transaction).check()
                 try transaction.attempts.recover()
                 try transaction.runs.recover()
                 if let parts { try transaction.tables.setParts(parts) }
@@ -267,11 +267,11 @@ extension Store {
 
     /// Every table, by name.
     public func tables() async throws(StoreError) -> [TableStatus] {
-        // Looked at before the rows: what ends in between is seen as made.
-        let progress = indexProgress.present
-        var tables = try await read { try TableStatuses(transaction: $0).all() }
+        let problems = indexProblems.withLock { $0 }
+        var tables = try await read {
+            try TableStatuses(transaction: $0, indexProblems: problems).all()
+        }
         for table in tables.indices {
-            progress.write(to: &tables[table].indexes)
             tables[table].standard = standard.load(ordering: .relaxed)
         }
         return tables

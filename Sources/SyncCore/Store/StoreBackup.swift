@@ -144,7 +144,6 @@ extension Store {
             let restoration = Restoration(transaction: transaction)
             try restoration.refuseForeignValues()
             try restoration.keepForwardableHeaders()
-            try TableIndexes(transaction).rebuildAll()
             try transaction.attempts.recover()
             try transaction.runs.recover()
             try restoration.noteRestored(replacing: replaced)

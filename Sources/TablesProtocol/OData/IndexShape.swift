@@ -1,122 +1,95 @@
-/// The shape of an index that returns a list in its own order: the columns that must equal one value, then
-/// the columns of the order. Every index also ends with the id, which is not named here.
+/// The columns of an index, as an `$orderby` names them: `price desc`, or `complete,updatedAt desc`. Every index
+/// ends with the id, which is not named.
 public struct IndexShape: Sendable, Hashable {
-    /// The user's columns that must equal one value, ordered by name.
-    public let equalities: [Expression.Column]
-    /// The order without the id: user's columns, `createdAt` and `updatedAt`.
+    /// The user's columns, `createdAt` and `updatedAt`.
     public let order: [Ordering]
 
-    /// Makes a shape; nil if it has no column, or more than ``Limits/indexColumns``.
-    init?(equalities: [Expression.Column], order: [Ordering]) {
-        let count = equalities.count + order.count
-        guard count > 0, count <= Limits.indexColumns else { return nil }
-        self.equalities = equalities
+    /// Reads the text of a setting.
+    /// - Returns: nil for anything but one to ``Limits/indexColumns`` different columns, and for the order that
+    ///   every table has an index for.
+    public init?(_ text: String) {
+        let parameter = QueryParameter(name: "$orderby", value: text, raw: text)
+        guard let query = try? TableQuery.parse([parameter], generation: .mobileApps),
+            query.orderBy.allSatisfy({ $0.expression != .column(.id) }),
+            let order = query.indexOrder(spelling: { $0 }), order.count == query.orderBy.count,
+            1...Limits.indexColumns ~= order.count,
+            order.count > 1 || order[0].expression.isUserColumn
+        else { return nil }
         self.order = order
     }
 
-    /// Whether an index of this shape returns the rows of another shape in order: the orders are equal, and
-    /// every column that must equal one value in this shape must do so in the other one too.
-    public func serves(_ other: IndexShape) -> Bool {
-        order == other.order && equalities.allSatisfy(other.equalities.contains)
+    private init(order: [Ordering]) { self.order = order }
+
+    /// The index as a setting names it.
+    public var text: String { order.map(Self.text).joined(separator: ",") }
+
+    private static func text(_ term: Ordering) -> String {
+        guard case .column(let column) = term.expression else { return "" }
+        return (column.name(in: .mobileApps) ?? "") + (term.descending ? " desc" : "")
+    }
+
+    /// The names of the user's columns; of a path its first one.
+    public var userColumns: [String] {
+        order.compactMap { term in
+            guard case .column(.user(let path)) = term.expression else { return nil }
+            return path.first
+        }
+    }
+
+    /// The same index of a table that spells its columns in its own way.
+    public func spelled(_ spelling: (String) -> String) -> IndexShape {
+        IndexShape(order: TableQuery(orderBy: order).indexOrder(spelling: spelling) ?? order)
     }
 }
 
-extension IndexShape {
-    /// The columns for a person: `complete`, `price desc`, `updatedAt`.
-    public var words: [String] {
-        equalities.map(Self.name) + order.map { Self.name($0) + ($0.descending ? " desc" : "") }
-    }
+/// What an index must have to return a list in its own order, so that the query stops after its last row.
+public struct IndexedList: Sendable {
+    /// The user's columns that must equal one value, with the value.
+    let held: [Expression.Column: Expression.Literal]
+    /// The order without the id, and without columns that must equal one value.
+    let order: [Ordering]
 
-    /// The columns as stored: `=complete`, `-price`, `+@updatedAt`, a path with `/`.
-    public var terms: [String] {
-        equalities.map { "=" + Self.mark($0) + Self.name($0) }
-            + order.map { term in
-                (term.descending ? "-" : "+")
-                    + (Self.column(term).map { Self.mark($0) + Self.name($0) } ?? "")
-            }
-    }
-
-    /// Reads the text of ``terms``; nil for any other text.
-    public init?(terms: [String]) {
-        var equalities: [Expression.Column] = []
-        var order: [Ordering] = []
-        for term in terms {
-            guard let sign = term.first, let column = Self.column(term.dropFirst()) else {
-                return nil
-            }
-            switch sign {
-            case "=": equalities.append(column)
-            case "+": order.append(Ordering(.column(column)))
-            case "-": order.append(Ordering(.column(column), descending: true))
-            default: return nil
-            }
+    /// The constants to which a filter holds the first columns of an index; nil if the index does not return the
+    /// list in its order.
+    public func constants(
+        in index: IndexShape
+    ) -> [(column: Expression.Column, value: Expression.Literal)]? {
+        guard index.order.count >= order.count, index.order.suffix(order.count) == order[...] else {
+            return nil
         }
-        self.init(equalities: equalities, order: order)
-    }
-
-    private static func column(_ text: Substring) -> Expression.Column? {
-        switch text {
-        case "": return nil
-        case "@createdAt": return .system(.createdAt)
-        case "@updatedAt": return .system(.updatedAt)
-        // No column of a query begins with "@".
-        case _ where text.hasPrefix("@"): return nil
-        default: return .user(path: text.split(separator: "/").map(String.init))
+        let first = index.order.dropLast(order.count).map { term in
+            term.expression.column.flatMap { column in held[column].map { (column, $0) } }
         }
-    }
-
-    private static func column(_ term: Ordering) -> Expression.Column? {
-        guard case .column(let column) = term.expression else { return nil }
-        return column
-    }
-
-    private static func name(_ term: Ordering) -> String { column(term).map(name) ?? "" }
-
-    private static func name(_ column: Expression.Column) -> String {
-        column.name(in: .mobileApps) ?? ""
-    }
-
-    private static func mark(_ column: Expression.Column) -> String {
-        switch column {
-        case .system: "@"
-        case .id, .user: ""
-        }
+        return first.contains { $0 == nil } ? nil : first.compactMap(\.self)
     }
 }
 
 extension TableQuery {
-    /// The shape of the index that returns this list in its order, so that the query stops after its last
-    /// row.
+    /// What an index must have to return this list in its order.
     ///
-    /// 1. Of the conditions that must all hold, those by which a user's column must equal a text, number,
-    ///    boolean or null become keys. Other conditions on user's columns are checked on each row.
+    /// 1. Columns that must equal a text, number, boolean or null can be the first ones of the index. Other
+    ///    conditions on user's columns are checked on each row.
     /// 2. Then come the columns of the order. A range of the first one is read directly. Without an order,
     ///    rows come by id.
     /// 3. There is none for a list by one id, or by a time that is not the first of the order, because the
-    ///    fixed indexes serve these better. There is also none for an order by a computed value, by a column
-    ///    that must equal one value or by descending ids, and for a list that the fixed indexes serve.
+    ///    fixed indexes serve these better. There is also none for an order by a computed value or by
+    ///    descending ids.
     ///
     /// - Parameter spelling: gives the table's spelling of a user's column.
-    public func indexShape(spelling: (String) -> String) -> IndexShape? {
-        guard let order = indexOrder(spelling) else { return nil }
+    public func indexedList(spelling: (String) -> String) -> IndexedList? {
+        guard var order = indexOrder(spelling: spelling) else { return nil }
         let first = order.first?.expression
         if after != nil, first != .column(.system(.updatedAt)) { return nil }
-        var equalities: [Expression.Column] = []
+        var held: [Expression.Column: Expression.Literal] = [:]
         for condition in filter.map(Self.conditions) ?? [] {
-            if let column = condition.equalityColumn {
-                guard let key = column.key(spelling) else { return nil }
-                if !equalities.contains(key) { equalities.append(key) }
+            if let equality = condition.equality {
+                if let column = equality.column.key(spelling) { held[column] = equality.value }
             } else if !condition.usesOnlyUserColumns {
                 guard let time = condition.boundedTime, first == .column(time) else { return nil }
             }
         }
-        if order.contains(where: { term in equalities.contains { term.expression == .column($0) } })
-        {
-            return nil
-        }
-        if equalities.isEmpty, order.count < 2, first?.isUserColumn != true { return nil }
-        equalities.sort { ($0.name(in: .mobileApps) ?? "") < ($1.name(in: .mobileApps) ?? "") }
-        return IndexShape(equalities: equalities, order: order)
+        order.removeAll { term in term.expression.column.map { held[$0] != nil } ?? false }
+        return IndexedList(held: held, order: order)
     }
 
     package static func conditions(_ filter: Expression) -> [Expression] {
@@ -125,19 +98,16 @@ extension TableQuery {
     }
 
     /// The columns of the order before the id; nil if an index cannot return the order.
-    private func indexOrder(_ spelling: (String) -> String) -> [Ordering]? {
+    func indexOrder(spelling: (String) -> String) -> [Ordering]? {
         var order: [Ordering] = []
         for term in orderBy {
-            switch term.expression {
-            case .literal: continue
-            case .column(.id): return term.descending ? nil : order
-            case .column(let column):
-                guard let key = column.key(spelling) else { return nil }
-                let known = order.contains { $0.expression == .column(key) }
-                if known { return nil }
-                order.append(Ordering(.column(key), descending: term.descending))
-            case .unary, .binary, .logical, .call, .inList: return nil
-            }
+            if case .literal = term.expression { continue }
+            guard let column = term.expression.column else { return nil }
+            if column == .id { return term.descending ? nil : order }
+            guard let key = column.key(spelling),
+                !order.contains(where: { $0.expression == .column(key) })
+            else { return nil }
+            order.append(Ordering(.column(key), descending: term.descending))
         }
         return order
     }
@@ -157,6 +127,11 @@ extension Expression.Column {
 }
 
 extension Expression {
+    fileprivate var column: Column? {
+        if case .column(let column) = self { return column }
+        return nil
+    }
+
     fileprivate var isUserColumn: Bool {
         if case .column(.user) = self { return true }
         return false
@@ -164,15 +139,17 @@ extension Expression {
 
     /// The user's column that must equal one value by the condition, if `json_extract` returns that value
     /// unchanged; else nil.
-    fileprivate var equalityColumn: Column? {
+    fileprivate var equality: (column: Column, value: Literal)? {
         switch self {
-        case .column(.user(let path)): return .user(path: path)
+        case .column(.user(let path)):
+            return (.user(path: path), .boolean(true))
         case .binary(.equal, .column(.user(let path)), .literal(let literal)),
             .binary(.equal, .literal(let literal), .column(.user(let path))):
             switch literal {
-            case .null, .boolean, .number, .binary: return .user(path: path)
-            case .string(let text): return text.utf8.contains(0) ? nil : .user(path: path)
-            case .instant, .guid, .date, .time: return nil
+            case .null, .boolean, .number: return (.user(path: path), literal)
+            case .string(let text):
+                return text.utf8.contains(0) ? nil : (.user(path: path), literal)
+            case .binary, .instant, .guid, .date, .time: return nil
             }
         case .literal, .column, .unary, .binary, .logical, .call, .inList: return nil
         }
@@ -194,15 +171,7 @@ extension Expression {
 
     /// Whether the condition uses neither the id nor `createdAt` or `updatedAt`.
     fileprivate var usesOnlyUserColumns: Bool {
-        switch self {
-        case .literal, .column(.user), .column(.system(.version)), .column(.system(.deleted)): true
-        case .column: false
-        case .unary(_, let operand): operand.usesOnlyUserColumns
-        case .binary(_, let left, let right): left.usesOnlyUserColumns && right.usesOnlyUserColumns
-        case .logical(_, let operands): operands.allSatisfy(\.usesOnlyUserColumns)
-        case .call(_, let arguments): arguments.allSatisfy(\.usesOnlyUserColumns)
-        case .inList(let value, _): value.usesOnlyUserColumns
-        }
+        columns.isDisjoint(with: [.id, .system(.createdAt), .system(.updatedAt)])
     }
 }
 

@@ -70,7 +70,7 @@ struct Run: AsyncParsableCommand {
         ) { try opened.get() }
         sayStart(backend, log)
         if let database = configuration.database {
-            try WantedIndex.build(configuration.indexes, at: database) { [logger = log.logger] in
+            try WantedIndex.keep(configuration.indexes, at: database) { [logger = log.logger] in
                 Self.say($0, $1, logger)
             }
         }

@@ -19,7 +19,7 @@ struct SiteCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            Run.self, Import.self, Copy.self, Indexes.self, Config.self, VersionCommand.self,
+            Run.self, Import.self, Copy.self, Config.self, VersionCommand.self,
         ],
         defaultSubcommand: Run.self)
 }

@@ -12,7 +12,7 @@ struct SiteConfiguration: Sendable {
     private(set) var backend: BackendServeConfiguration
     /// PostgreSQL's URL; nil for a file of SQLite.
     let database: String?
-    /// The indexes that a node builds after its start.
+    /// The indexes that a node builds after its start, when it has dropped others.
     let indexes: [WantedIndex]
     /// Seconds from SIGTERM to the stop.
     let drainSeconds: Int
@@ -42,7 +42,10 @@ struct SiteConfiguration: Sendable {
             backend.options.kept = try Self.kept(sources)
             database = try sources.value(Settings.database)
             indexes = try sources.list(Settings.index)
-            if database == nil, !indexes.isEmpty { throw Self.needsPostgreSQL("--index") }
+            if database == nil, !indexes.isEmpty {
+                throw StartProblem(
+                    "--index needs PostgreSQL: name it with --database or UNDERSTUDY_DATABASE.")
+            }
             drainSeconds =
                 try sources.value(Settings.drain) ?? (verifiesTokens ? Limits.drainSeconds : 0)
             try security.check(
@@ -51,11 +54,6 @@ struct SiteConfiguration: Sendable {
         } catch {
             throw StartProblem(reading: error)
         }
-    }
-
-    /// The sentence on what only PostgreSQL has.
-    static func needsPostgreSQL(_ name: String) -> StartProblem {
-        StartProblem("\(name) needs PostgreSQL: name it with --database or UNDERSTUDY_DATABASE.")
     }
 
     /// Reads how long effects and tombstones are kept.
@@ -158,7 +156,8 @@ extension Settings {
         name: "index", allowed: WantedIndex.allowed,
         about: SettingText(
             "A column by which lists of a table are ordered: a node builds the index that they need "
-                + "after its start, while it serves.", valueName: "table:column", standard: "none",
+                + "after its start, while it serves, and drops those that are not named.",
+            valueName: "table:column", standard: "none",
             example: "todos:price desc", isList: true)
     ) { WantedIndex($0) }
 

@@ -113,6 +113,15 @@ struct TablesSet: AskingCommand {
     @Flag(inversion: .prefixedNo, help: "Whether all users share it.")
     var `public`: Bool?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            An index for lists in the order of columns, such as 'price desc'; once for each that the table \
+            is to have, or '' for none.
+            """,
+            valueName: "columns"))
+    var index: [String] = []
+
     @OptionGroup var options: ClientOptions
 
     private static func words<Policy: RawRepresentable & CaseIterable>(
@@ -130,6 +139,10 @@ struct TablesSet: AskingCommand {
             value.map { JSONValue.Member(name, .string($0)) }
         }
         if let shared = self.public { body.append(.init("isPublic", .bool(shared))) }
+        if !index.isEmpty {
+            let indexes = index.filter { !$0.isEmpty }.map { JSONValue.string($0) }
+            body.append(.init("indexes", .array(indexes)))
+        }
         return try await client.patch("/tables/\(PercentCoding.encode(table))", .object(body))
     }
 

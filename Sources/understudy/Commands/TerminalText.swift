@@ -256,14 +256,6 @@ extension TerminalText {
         ] + [table.drift, table.warning].compactMap(\.self).map { "  " + $0 }
     }
 
-    /// One index of a table, on one line.
-    static func index(_ index: Answers.TableIndex, of table: String) -> String {
-        let head = "\(index.id)  \(table)  (\(index.columns.joined(separator: ", ")))  "
-        if let made = index.builtAt { return head + "built \(made.text)" }
-        if let percent = index.percent { return head + "being built, \(percent) %" }
-        return head + (index.problem ?? "not built")
-    }
-
     static func identity(_ one: Answers.KnownIdentity) -> String {
         [
             one.identity, one.state.rawValue, one.openOperations.map { "\($0) open operations" },

@@ -28,7 +28,7 @@ struct Understudy: AsyncParsableCommand {
                 name: "Act",
                 subcommands: [
                     Sync.self, Push.self, Pull.self, Purge.self, Offline.self, Online.self,
-                    SettingsCommand.self, Indexes.self, Notify.self,
+                    SettingsCommand.self, Notify.self,
                 ]),
             CommandGroup(
                 name: "Keep",

@@ -79,14 +79,14 @@ extension Settings {
             + "words are standard, local, revalidate, remote-first, write-through, ask, merge, client, "
             + "server, unconditional-ask, unconditional-client, integer-ids, public, preserve-history, "
             + "paused, paused-pushes, paused-pulls and "
-            + "parent:TABLE.COLUMN; or * for all tables with the first five of them",
+            + "parent:TABLE.COLUMN and index:COLUMN; or * for all tables with the first five of them",
         about: SettingText(
             "How a table is read and written, and who decides its conflicts: words joined by +, such "
                 + "as todoitem=revalidate+write-through. With * how all tables are that say nothing else, "
                 + "such as *=local.", valueName: "table=words",
             standard: "revalidate+write-through+ask with --sync auto, local+ask with --sync manual",
             example: "todoitem=revalidate+write-through",
-            isList: true), reload: .policies
+            isList: true), reload: .policies, refusal: PolicySetting.refusal
     ) { PolicySetting($0) }
 
     static let apiSync = Setting<Bool>(

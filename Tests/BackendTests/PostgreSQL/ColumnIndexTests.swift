@@ -24,11 +24,16 @@ import Testing
     }
 
     private func add(_ column: String, to name: String = "things") throws -> Bool {
-        try storage.addIndex(of: #require(TableName(name)), by: column) { _ in }
+        try storage.addIndex(#require(WantedIndex("\(name):\(column)")))
     }
 
     private func names() throws -> [String] {
-        try storage.indexes().map { "\($0.table) \($0.column) \($0.isReady)" }
+        try storage.pool.withConnection { connection in
+            try connection.run(
+                "SELECT indexname FROM pg_indexes WHERE schemaname = $1::name AND indexname LIKE '% by %'",
+                [.text(schema)]
+            ).map { try $0.text(0) }
+        }
     }
 
     private func problem(_ body: () throws -> Void) -> String {
@@ -87,12 +92,12 @@ import Testing
         #expect(try !storage.plan(query).contains("items_1 by") && !before.rows.isEmpty)
         #expect(try add(column))
         #expect(try !add(column))
-        #expect(try names() == ["Things \(column) true"])
+        #expect(try names() == ["items_1 by \(column)"])
         #expect(try storage.list(query) == before)
         let plan = try storage.plan(query)
         #expect(plan.contains("\"items_1 by \(column)\""), "\(plan)")
         #expect(!plan.contains("Seq Scan"), "\(plan)")
-        try storage.dropIndex(of: table.name, by: column)
+        try storage.dropIndexes(but: [])
         #expect(try names() == [] && storage.list(query) == before)
     }
 
@@ -119,12 +124,8 @@ import Testing
             problem { _ = try add("colour") }
                 == "The table Things has no column colour. It has done, due, price, text.")
         for text in ["length(text)", "price,text", "updatedAt", "id", "", "a b c"] {
-            let found = problem { _ = try add(text) }
-            #expect(found.hasPrefix("\"\(text)\" is no column of the user."), "\(found)")
+            #expect(WantedIndex("things:\(text)") == nil, "\(text)")
         }
-        #expect(
-            problem { try storage.dropIndex(of: table.name, by: "price") }
-                == "The table Things has no index by price.")
         for column in ["text", "price", "done", "due"] {
             #expect(try add(column))
             #expect(try add("\(column) desc"))
@@ -132,15 +133,24 @@ import Testing
         // One that is there is no further one.
         #expect(try !add("Due"))
         #expect(
-            problem { _ = try add("due/day") } == "The table Things has 8 indexes. Drop one first.")
+            problem { _ = try add("due/day") } == "A table has 8 indexes at most.")
         let other = try PostgreSQLPool(PostgreSQLServer.url(), schema: schema)
         try other.withConnection { connection in
             try connection.run(
                 "SELECT pg_advisory_lock(\(PostgreSQLIndexes.lock))", [.text(schema)])
             #expect(
-                problem { try storage.dropIndex(of: table.name, by: "due") }
-                    == "Another index is being built or dropped. Try again when it is done.")
+                problem { try storage.dropIndexes(but: []) }
+                    == "Another node builds or drops an index.")
         }
+    }
+
+    @Test func `an index that no setting names is dropped`() throws {
+        for column in ["price", "text", "due"] { #expect(try add(column)) }
+        let kept = try ["Things:Price", "things:text desc"].map { try #require(WantedIndex($0)) }
+        try storage.dropIndexes(but: kept)
+        #expect(try names() == ["items_1 by price"])
+        let record = try storage.pool.withConnection { try PostgreSQLTables.find($0, table.name) }
+        #expect(record?.indexes == [try #require(IndexShape("price"))])
     }
 
     @Test func `what a build that was ended has left is built anew`() throws {
@@ -151,8 +161,7 @@ import Testing
                     UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"items_1 by price"'::regclass
                     """)
         }
-        #expect(try names() == ["Things price false"])
-        #expect(try add("price") && names() == ["Things price true"])
+        #expect(try add("price") && names() == ["items_1 by price"])
         // Another node sees it with its next request.
         let node = try PostgreSQLRowStorage(at: PostgreSQLServer.url(), schema: schema)
         try fill()

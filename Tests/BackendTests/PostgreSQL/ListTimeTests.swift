@@ -56,25 +56,21 @@ import Testing
         #expect(try storage.list(counted).count == 1)
     }
 
-    @Test(arguments: [
-        ("price%20desc", "understudy-site indexes add Things 'price desc'"),
-        ("id", "fewer functions in the filter"),
-    ])
-    func `a list that takes too long is answered 503 with what to do`(
-        order: String, advice: String
-    ) throws {
+    @Test func `a list that takes too long is answered 503 with what to do`() throws {
         let url = try PostgreSQLServer.url()
         let client = try Client(
             on: PostgreSQLRowStorage(
                 at: url, schema: PostgreSQLServer.newSchema(), .init(listMilliseconds: 0)))
         #expect(try client.send("POST", "/tables/Things", #"{"id":"a","price":1}"#).status == 201)
-        let list = "/tables/Things?$orderby=\(order)&$inlinecount=allpages"
+        let list = "/tables/Things?$orderby=price%20desc&$inlinecount=allpages"
         let refused = try client.send("GET", list)
         #expect(refused.status == 503)
         #expect(refused.response.head.headerFields[.retryAfter] == "30")
         let message = try JSONValue(parsing: refused.text)["error"]?.string ?? ""
         #expect(message.hasPrefix("This list took longer than 0.0 s, and was ended."), "\(message)")
-        #expect(message.contains(advice), "\(message)")
+        #expect(message.contains("fewer functions in the filter"), "\(message)")
+        #expect(
+            message.hasSuffix("an index, which the operator names in the settings."), "\(message)")
     }
 
     @Test func `PostgreSQL ends a statement when the time of its list is over`() throws {

@@ -55,7 +55,7 @@ import Testing
 
     private func index(_ name: TableName, _ storage: PostgreSQLRowStorage) throws {
         for column in ["text", "text desc", "n", "m desc", "at desc", "done"] {
-            #expect(try storage.addIndex(of: name, by: column) { _ in })
+            #expect(try storage.addIndex(#require(WantedIndex("\(name):\(column)"))))
         }
     }
 

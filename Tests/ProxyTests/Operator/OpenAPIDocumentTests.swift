@@ -19,7 +19,7 @@ struct OpenAPIDocumentTests {
         Answers.Run.self, Answers.Page<Answers.Run>.self,
         Answers.Page<Answers.TableStatus>.self, Answers.TableStatus.self,
         Answers.Page<Answers.TableItem>.self, Answers.Page<Answers.ServerRow>.self,
-        Answers.Page<Answers.SetAsideRow>.self, Answers.IndexStarted.self,
+        Answers.Page<Answers.SetAsideRow>.self,
         Answers.RemoveResult.self, Answers.PurgeResult.self,
         Answers.Page<Answers.OperationSummary>.self, Answers.Page<Answers.OperationGroup>.self,
         Answers.Page<Answers.OperationOutcome>.self,

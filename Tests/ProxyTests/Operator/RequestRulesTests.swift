@@ -111,8 +111,7 @@ struct RequestRulesTests {
                 ("/mode", #"{"mode":"online","forSeconds":5}"#),
                 ("/conflicts/x/resolve", #"{"revision":1,"choice":"mine","item":{}}"#),
                 ("/conflicts/x/resolve", #"{"revision":1,"choice":"edited"}"#),
-                ("/tables/todoitem/indexes", #"{"id":1,"query":"$orderby=text"}"#),
-                ("/tables/todoitem/indexes", "{}"), ("/import", "{}"), ("/sync", #"{"wait":0}"#),
+                ("/import", "{}"), ("/sync", #"{"wait":0}"#),
             ] {
                 let answer = try await test.ask("POST", path, body)
                 #expect(answer.status == 400, "\(path) \(body): \(answer.body.text)")
@@ -166,9 +165,6 @@ struct RequestRulesTests {
             #expect(
                 try await location("/access", #"{"name":"phone"}"#) == "/-/api/v1/access/phone")
             #expect(try await location("/links", "{}") == "/-/")
-            #expect(
-                try await location("/tables/todoitem/indexes", #"{"query":"$orderby=text"}"#)
-                    == "/-/api/v1/tables")
             let url = try #require(try await test.ask("POST", "/links").body["url"]?.string)
             let link = url.split(separator: "=").last ?? ""
             #expect(

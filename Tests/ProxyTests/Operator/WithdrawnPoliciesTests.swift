@@ -40,6 +40,38 @@ struct WithdrawnPoliciesTests {
         }
     }
 
+    @Test func `indexes are named by the configuration and the operator, and wrong ones refused`()
+        async throws
+    {
+        try await TestApp.run { test in
+            func indexes() async throws -> [String]? {
+                try await test.graph.tenants.anonymous.store.tables().first?.indexes
+            }
+            let earlier = try settings(["todoitem=index:price desc+local+index:complete,text"])
+            #expect(try await test.graph.change(earlier) == 0)
+            #expect(try await indexes() == ["complete,text", "price desc"])
+            #expect(try await test.graph.withdraw(earlier, except: []) == 0)
+            #expect(try await indexes() == [])
+            let set = try await test.ask(
+                "PATCH", "/tables/todoitem", #"{"indexes":["text","price desc","text asc"]}"#)
+            #expect(set.status == 200)
+            #expect(set.body["indexes"]?.text == #"["price desc","text"]"#)
+            for wrong in [
+                #""text""#, "[1]", #"["length(text)"]"#, #"["updatedAt"]"#,
+                #"["a","b","c","d","e"]"#,
+            ] {
+                let refused = try await test.ask(
+                    "PATCH", "/tables/todoitem", #"{"indexes":\#(wrong)}"#)
+                #expect(refused.status == 400, "\(wrong)")
+            }
+            #expect(try await indexes() == ["price desc", "text"])
+            #expect(PolicySetting("todoitem=index:id") == nil)
+            #expect(
+                PolicySetting.refusal("todoitem=index:id")?.contains("such as price desc") == true)
+            #expect(PolicySetting.refusal("todoitem=wrong+index:text") == nil)
+        }
+    }
+
     @Test func `what it said of all tables ends with its line, and is in no store`() async throws {
         try await TestApp.run(triggers: Set(Trigger.allCases), tables: ["todoitem"]) { test in
             func shown() async throws -> [String?] {

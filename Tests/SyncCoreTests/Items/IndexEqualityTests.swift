@@ -1,9 +1,9 @@
 import GRDB
-import TablesProtocol
 import TestSupport
 import Testing
 
 @testable import SyncCore
+@testable import TablesProtocol
 
 /// Lists have the same result with an index and without.
 @Suite struct IndexEqualityTests {
@@ -54,9 +54,8 @@ import Testing
             let text = Self.query(names, random)
             let query = try TableQuery(odata: text)
             let answer = try await fixture.answers(query)
-            guard case .started(let id) = try await fixture.store.startIndex(todo, for: query)
-            else { continue }
-            try await fixture.untilMade(id)
+            guard let index = fixture.index(for: query) else { continue }
+            try await fixture.index([index])
             #expect(try await fixture.usesIndex(query), "seed \(seed): \(text)")
             #expect(try await fixture.answers(query) == answer, "seed \(seed): \(text)")
             used += 1
@@ -66,7 +65,7 @@ import Testing
                 try await fixture.update(row.id.text, #"{"x":\#(value)}"#)
             }
             let changed = try await fixture.answers(query)
-            _ = try await fixture.store.dropIndex(todo, id)
+            try await fixture.index([])
             #expect(try await fixture.answers(query) == changed, "seed \(seed): \(text)")
         }
         #expect(used > 15, "seed \(seed)")
@@ -112,11 +111,23 @@ extension StoreFixture {
         return page.items.map(\.id.text) + ["\(page.count ?? -1) \(page.hasMore)"]
     }
 
+    /// The index that serves a list; nil where none does.
+    fileprivate func index(for query: TableQuery) -> String? {
+        guard let list = query.indexedList(spelling: { $0 }) else { return nil }
+        let held = list.held.keys.map { Ordering(.column($0)) }
+            .sorted { "\($0)" < "\($1)" }
+        let terms = (held + list.order).compactMap { term -> String? in
+            guard case .column(let column) = term.expression else { return nil }
+            return column.name(in: .mobileApps).map { $0 + (term.descending ? " desc" : "") }
+        }
+        return IndexShape(terms.joined(separator: ","))?.text
+    }
+
     fileprivate func usesIndex(_ query: TableQuery) async throws -> Bool {
         let todo = todo
         return try await store.read { transaction in
             let table = try #require(try transaction.tables.table(todo))
-            return ItemQuery.index(for: query, of: table) != nil
+            return ItemQuery.indexedConstants(of: query, table) != nil
         }
     }
 }

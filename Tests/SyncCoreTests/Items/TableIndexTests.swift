@@ -6,81 +6,78 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// Indexes that the operator builds.
+/// Indexes that the settings of a table name.
 @Suite struct TableIndexTests {
     let fixture: StoreFixture
-    static let costly = "$filter=Title eq 't3'&$top=5"
 
     init() async throws {
         fixture = try StoreFixture()
         try await fixture.fill(900)
     }
 
-    private func list(_ query: String, times: Int = 1) throws -> [String] {
-        var ids: [String] = []
-        for _ in 0..<times {
-            guard case .page(let page) = fixture.list(try TableQuery(odata: query)) else {
-                throw Unexpected()
-            }
-            ids = page.items.map(\.id.text)
-        }
-        return ids
-    }
-
     struct Unexpected: Error {}
 
-    private func indexes() async throws -> [IndexStatus] {
-        try #require(try await fixture.store.tables().first).indexes
+    private func list(_ query: String) throws -> [String] {
+        guard case .page(let page) = fixture.list(try TableQuery(odata: query)) else {
+            throw Unexpected()
+        }
+        return page.items.map(\.id.text)
     }
 
-    /// Builds the index that a list needs.
-    private func build(_ query: String) async throws {
-        let start = try await fixture.store.startIndex(
-            fixture.todo, for: try TableQuery(odata: query))
-        guard case .started(let id) = start else { throw Unexpected() }
-        try await fixture.untilMade(id)
-    }
-
-    private let none = "$filter=Title eq 'none'"
-
-    @Test func `readers with the old plan prepared use a new index`() async throws {
-        let before = try list(none)
-        _ = try list(Self.costly)
-        try await build(none)
-        let rows = try list(Self.costly)
-        #expect(rows.count == 5 && before.isEmpty)
-    }
-
-    @Test(arguments: [
-        "$filter=Title eq 't3'", "$filter=done eq false and Title eq 't3'&$orderby=n desc",
-        "$filter=n gt 20&$orderby=n", "$filter=n lt 20.5 and done&$orderby=n desc",
-        "$filter=Title gt 't3'&$orderby=Title", "$filter=done eq true&$orderby=updatedAt desc",
-        "$filter=gone eq null&$orderby=createdAt",
-        "$filter=Title eq 't3' and updatedAt ge 2020-01-01T00:00:00Z&$orderby=updatedAt",
-        "$orderby=Title desc,n",
-    ])
-    func `a list in the index's order searches it and sorts nothing`(query: String) async throws {
-        let query = try TableQuery(odata: query + "&$top=50")
-        guard
-            case .started(let id) = try await fixture.store.startIndex(fixture.todo, for: query)
-        else { throw Unexpected() }
-        try await fixture.untilMade(id)
+    private func plan(_ query: TableQuery) async throws -> [String] {
         let todo = fixture.todo
-        let plan = try await fixture.store.read { transaction in
+        return try await fixture.store.read { transaction in
             let table = try #require(try transaction.tables.table(todo))
             let page = ItemQuery(query, table: table, pageRows: 50).page
             return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
                 $0[3] as String
             }
         }
-        #expect(
-            plan.count == 1 && plan[0].contains("USING INDEX \(TableIndex.name(id))"), "\(plan)")
     }
 
-    @Test func `an index that an earlier version made is made anew when the store is opened`()
-        async throws
-    {
-        try await build("$orderby=Title")
+    private func warning(_ store: Store) async throws -> String? {
+        try #require(try await store.tables().first).warning
+    }
+
+    @Test func `readers with the old plan prepared use a new index`() async throws {
+        let costly = "$filter=Title eq 't3'&$top=5"
+        let before = try list(costly)
+        try await fixture.index(["Title"])
+        #expect(try list(costly) == before && before.count == 5)
+        #expect(try list("$filter=Title eq 'none'").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Title", "$filter=Title eq 't3'"), ("title desc", "$filter=Title eq 't3'"),
+        ("done,Title,n desc", "$filter=done eq false and Title eq 't3'&$orderby=n desc"),
+        ("n", "$filter=n gt 20&$orderby=n"),
+        ("n desc", "$filter=n lt 20.5 and done&$orderby=n desc"),
+        ("Title", "$filter=Title gt 't3'&$orderby=Title"),
+        ("done,updatedAt desc", "$filter=done eq true&$orderby=updatedAt desc"),
+        ("done,createdAt", "$filter=done eq null&$orderby=createdAt"),
+        (
+            "Title,updatedAt",
+            "$filter=Title eq 't3' and updatedAt ge 2020-01-01T00:00:00Z&$orderby=updatedAt"
+        ),
+        ("Title desc,n", "$orderby=Title desc,n"),
+    ])
+    func `a list in the index's order searches it and sorts nothing`(
+        index: String, query: String
+    ) async throws {
+        try await fixture.index([index])
+        let plan = try await plan(TableQuery(odata: query + "&$top=50"))
+        #expect(
+            plan.count == 1 && plan[0].contains("USING INDEX \(TableIndex.name(1))"), "\(plan)")
+    }
+
+    @Test func `a number is found by an index`() async throws {
+        try await fixture.index(["n"])
+        let plan = try await plan(TableQuery(odata: "$filter=n eq 20"))
+        #expect(plan.first?.contains("USING INDEX \(TableIndex.name(1))") == true, "\(plan)")
+    }
+
+    @Test func `an index that an earlier version made is made anew`() async throws {
+        try await fixture.index(["Title"])
         let name = TableIndex.name(1)
         let made = "SELECT sql FROM sqlite_schema WHERE name = '\(name)'"
         let sql = try await fixture.store.read { try $0.first(made) { $0[0] as String } }
@@ -89,31 +86,32 @@ import Testing
             try transaction.run(
                 "CREATE INDEX \(name) ON items(json_extract(columns,'$.\"Title\"'), id) "
                     + "WHERE +table_id = 1")
+            try transaction.run(
+                """
+                INSERT INTO table_indexes(table_id, shape, seen_at, built_at)
+                VALUES (1, '["=Title"]', 1, 1)
+                """)
         }
         try fixture.store.close()
         let reopened = try fixture.reopened()
+        #expect(try await warning(reopened) == "Its index by Title is not built yet.")
+        try await reopened.buildIndexes()
+        try await reopened.untilBuilt()
         #expect(try await reopened.read { try $0.first(made) { $0[0] as String } } == sql)
         #expect(sql?.contains("odata_ordered") == true)
+        #expect(try await reopened.tables().first?.indexes == ["Title"])
     }
 
     @Test func `a list that no index returns in order does not use one`() async throws {
-        try await build(none)
-        let todo = fixture.todo
+        try await fixture.index(["Title"])
         for query in ["$filter=Title eq 't3' and id gt 'r1'", "$filter=Title gt 't3'", "$top=1"] {
-            let query = try TableQuery(odata: query)
-            let plan = try await fixture.store.read { transaction in
-                let table = try #require(try transaction.tables.table(todo))
-                let page = ItemQuery(query, table: table, pageRows: 50).page
-                return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
-                    $0[3] as String
-                }.joined()
-            }
+            let plan = try await plan(TableQuery(odata: query)).joined()
             #expect(plan.contains("table_id=?") && !plan.contains("items_index"), "\(plan)")
         }
     }
 
     @Test func `statements with bound values are not prepared again for each value`() async throws {
-        try await build(none)
+        try await fixture.index(["Title"])
         let counts = try await fixture.store.read { transaction in
             let statement = try transaction.db.database.cachedStatement(
                 sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
@@ -127,66 +125,31 @@ import Testing
         #expect(counts.last == counts.first)
     }
 
-    @Test func `an index outlives a restart`() async throws {
-        try await build(none)
-        let before = try await indexes()
+    @Test func `an index outlives a restart, and goes with the setting`() async throws {
+        try await fixture.index(["Title", "n desc"])
+        try fixture.store.close()
         let again = try fixture.reopened()
-        #expect(try await again.tables().first?.indexes == before)
-        #expect(before.map(\.columns) == [["Title"]])
-        #expect(try await again.check().isEmpty)
+        #expect(try await again.builtIndexes() == ["items_index_1", "items_index_2"])
+        #expect(try await again.tables().first?.indexes == ["Title", "n desc"])
+        #expect(try await warning(again) == nil)
+        _ = try await again.updateTable(fixture.todo) { $0.indexes = ["n desc"] }
+        #expect(try await again.builtIndexes() == ["items_index_2"])
+        _ = try await again.updateTable(fixture.todo) { $0.indexes = [] }
+        #expect(try await again.builtIndexes() == [] && again.check().isEmpty)
     }
 
-    @Test func `a person builds and drops an index, but not a fifth`() async throws {
-        var ids: [Int64] = []
-        for column in ["a", "b", "c", "d"] {
-            let query = try TableQuery(odata: "$filter=\(column) eq 1")
-            guard
-                case .started(let id) = try await fixture.store.startIndex(
-                    fixture.todo, for: query)
-            else { throw Unexpected() }
-            try await fixture.untilMade(id)
-            ids.append(id)
-        }
-        let fifth = try TableQuery(odata: "$filter=e eq 1")
-        // Not even if the build was requested before the fourth index existed.
-        let todo = fixture.todo
-        let late = try await fixture.store.write { transaction in
-            let table = try #require(try transaction.tables.table(todo))
-            let shape = try #require(IndexShape(terms: ["=e"]))
-            let indexes = TableIndexes(transaction)
-            let id = try #require(try indexes.row(of: shape, in: table.id))
-            let making = try indexes.build(id)
-            _ = try indexes.drop(id, of: table.id)
-            return making
-        }
-        #expect(late == .tooMany)
-        #expect(try await fixture.store.startIndex(fixture.todo, for: fifth) == .tooMany)
-        let first = try TableQuery(odata: "$filter=a eq 1")
+    @Test func `an index by a column that comes later is built when it has come`() async throws {
+        _ = try await fixture.store.updateTable(fixture.todo) { $0.indexes = ["Colour"] }
         #expect(
-            try await fixture.store.startIndex(fixture.todo, for: first) == .present(ids[0]))
-        #expect(
-            try await fixture.store.startIndex(fixture.todo, for: TableQuery()) == .notServed)
-        #expect(try await fixture.store.dropIndex(fixture.todo, ids[0]))
-        #expect(try await !fixture.store.dropIndex(fixture.todo, ids[0]))
-        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, for: fifth)
-        else {
-            throw Unexpected()
-        }
-        try await fixture.untilMade(id)
-        #expect(try await indexes().count == 4)
-    }
-
-    @Test func `an index that cannot be built has a reason`() async throws {
-        // Its name is taken, as in a damaged file.
-        try await fixture.store.write { transaction in
-            try transaction.run("CREATE INDEX \(TableIndex.name(1)) ON items(settled_at)")
-        }
-        let query = try TableQuery(odata: none)
-        #expect(try await fixture.store.startIndex(fixture.todo, for: query) == .started(1))
-        try await fixture.untilEnded()
-        #expect(try await indexes().first?.problem?.contains("already exists") == true)
-        // The next start of the program does not know of it.
-        #expect(try await fixture.reopened().tables().first?.indexes == [])
+            try await warning(fixture.store)
+                == "Its index by Colour is not built: no row has a column Colour.")
+        #expect(try await fixture.store.builtIndexes() == [])
+        try await fixture.insert("late", #"{"colour":"red"}"#)
+        try await fixture.store.buildIndexes()
+        try await fixture.store.untilBuilt()
+        let plan = try await plan(TableQuery(odata: "$filter=COLOUR eq 'red'"))
+        #expect(plan.joined().contains("USING INDEX"), "\(plan)")
+        #expect(try list("$filter=colour eq 'red'") == ["late"])
     }
 
     @Test func `an index does not use the part of the budget that is kept for writes`() async throws
@@ -196,38 +159,35 @@ import Testing
         }
         let small = try StoreFixture(budgetBytes: Int(bytes) * 11 / 10)
         try await small.fill(900)
-        let none = try TableQuery(odata: none)
-        guard
-            case .started(let id) = try await small.store.startIndex(small.todo, for: none)
-        else { throw Unexpected() }
-        try await small.untilEnded()
-        let index = try #require(try await small.store.tables().first?.indexes.first)
-        #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
-        // The next index gets the same number, without the old reason.
-        #expect(try await small.store.dropIndex(small.todo, id))
-        #expect(small.store.indexProgress.present.problems.isEmpty)
-        let other = try TableQuery(odata: "$orderby=n")
-        #expect(try await small.store.startIndex(small.todo, for: other) == .started(id))
-        try await small.untilEnded()
+        _ = try await small.store.updateTable(small.todo) { $0.indexes = ["Title"] }
+        while try await warning(small.store)?.contains("no room") != true { await Task.yield() }
+        #expect(
+            try await warning(small.store)
+                == "Its index by Title is not built: the store has no room for it. Raise --disk-budget."
+        )
+        #expect(try await small.store.builtIndexes() == [])
     }
 }
 
 extension StoreFixture {
-    /// Waits until an index is built.
-    func untilMade(_ id: Int64) async throws {
-        while true {
-            let indexes = try await store.tables().flatMap(\.indexes)
-            if indexes.contains(where: { $0.id == id && $0.builtAt != nil && $0.percent == nil }),
-                store.indexProgress.present.index == nil
-            {
-                return
-            }
-            await Task.yield()
+    /// Gives the table of the fixture indexes, and waits until they are built.
+    func index(_ indexes: [String]) async throws {
+        _ = try await store.updateTable(todo) { $0.indexes = indexes }
+        try await store.untilBuilt()
+    }
+}
+
+extension Store {
+    /// The indexes of tables' settings that the file has.
+    func builtIndexes() async throws -> [String] {
+        try await read {
+            try $0.column(
+                "SELECT name FROM sqlite_schema WHERE name LIKE 'items_index_%' ORDER BY 1")
         }
     }
 
-    /// Waits until no index is being built.
-    func untilEnded() async throws {
-        while store.indexProgress.present.index != nil { await Task.yield() }
+    /// Waits until the indexes are built that can be.
+    func untilBuilt() async throws {
+        while try await !read({ try TableIndexes($0).missing() }).isEmpty { await Task.yield() }
     }
 }

@@ -106,26 +106,13 @@ import Testing
     @Test func `an index of a removed table is dropped from the file`() async throws {
         let fixture = try StoreFixture()
         try await fixture.insert("a", #"{"text":"one","rank":1}"#)
-        let query = try TableQuery.parse(
-            [QueryParameter(name: "$filter", value: "rank eq 1", raw: "")], generation: .mobileApps)
         let todo = fixture.todo
-        try await fixture.store.write { transaction in
-            let indexes = TableIndexes(transaction)
-            guard case .started(let id) = try indexes.start(todo, for: query) else { return }
-            _ = try indexes.build(id)
-        }
-        @Sendable func built() async throws -> Int64? {
-            try await fixture.store.read { transaction in
-                try transaction.integer(
-                    "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE ?",
-                    [TableIndex.name(1)])
-            }
-        }
-        #expect(try await built() == 1)
+        try await fixture.index(["rank"])
+        #expect(try await fixture.store.builtIndexes() == ["items_index_1"])
         let outcome = try await fixture.store.write {
             try TableRemoval(transaction: $0).remove(todo, force: true)
         }
         #expect(outcome == .removed(items: 1, discarded: 1))
-        #expect(try await built() == 0)
+        #expect(try await fixture.store.builtIndexes() == [])
     }
 }

@@ -1,7 +1,7 @@
 package import SyncCore
 package import TablesProtocol
 
-// Answers about tables, their rows and their indexes, and about runs.
+// Answers about tables and their rows, and about runs.
 extension Answers {
     /// One table of a store.
     package struct TableStatus: Codable, Sendable, Hashable {
@@ -48,8 +48,9 @@ extension Answers {
         /// What the last comparison with the backend that found rows which no pull had shown has mended; null
         /// without one.
         package let drift: String?
-        /// The indexes that the table has, then one that is being built or could not be.
-        package let indexes: [TableIndex]
+        /// The indexes that its settings name, each as the `$orderby` of the lists that it serves. Of one that is
+        /// not built `warning` says why.
+        package let indexes: [String]
     }
 
     /// The backend fails for this table (502, 503, 504), and answers otherwise.
@@ -72,24 +73,6 @@ extension Answers {
         package let table: String
         /// The column that names one.
         package let column: String
-    }
-
-    /// An index of a table.
-    package struct TableIndex: Codable, Sendable, Hashable {
-        package let id: Int64
-        /// Columns that are held to one value, then the order: `complete`, `price desc`.
-        package let columns: [String]
-        /// Null while it is not built.
-        package let builtAt: Instant?
-        /// How much of it is made; null while it is not being made.
-        package let percent: Int?
-        /// Why it could not be made when it was last wanted.
-        package let problem: String?
-    }
-
-    /// An index that is being made, or was there already.
-    package struct IndexStarted: Codable, Sendable, Hashable {
-        package let id: Int64
     }
 
     /// A row with its sync state.
@@ -217,7 +200,7 @@ extension Answers.TableStatus {
             warning: table.warning, pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: table.pushWait.map { .init($0) },
             pullWait: table.pullWait.map { .init($0) }, setAside: table.setAside,
-            drift: table.drift, indexes: table.indexes.map { .init($0) })
+            drift: table.drift, indexes: table.indexes)
     }
 }
 
@@ -226,14 +209,6 @@ extension Answers.TableWait {
         self.init(
             reason: wait.reason, since: wait.since, failures: wait.failures, nextTry: wait.until,
             isNamed: wait.notBefore != nil, failedRequest: wait.request.map { .init($0) })
-    }
-}
-
-extension Answers.TableIndex {
-    init(_ index: IndexStatus) {
-        self.init(
-            id: index.id, columns: index.columns, builtAt: index.builtAt, percent: index.percent,
-            problem: index.problem)
     }
 }
 

@@ -77,13 +77,17 @@ public struct SQLCompiler: Sendable {
         guard kind(of: expression) == .json, let place = jsonPlace(expression) else {
             return value(expression)
         }
-        // Most values are no texts that begin with a digit or "/", as dates do (`/Date(0)/` is one), and are
-        // spared the call.
-        return SQLFragment(
+        return Self.ordered(SQLFragment(place.value))
+    }
+
+    /// Most values are no texts that begin with a digit or "/", as dates do (`/Date(0)/` is one), and are
+    /// spared the call.
+    private static func ordered(_ value: SQLFragment) -> SQLFragment {
+        SQLFragment(
             """
-            CASE WHEN \(place.value) BETWEEN '/' AND ':' THEN odata_ordered(\(place.value)) \
-            ELSE \(place.value) END
-            """)
+            CASE WHEN \(value.text) BETWEEN '/' AND ':' THEN odata_ordered(\(value.text)) \
+            ELSE \(value.text) END
+            """, value.arguments + value.arguments + value.arguments)
     }
 
     func condition(_ expression: Expression) -> SQLFragment {
@@ -133,12 +137,33 @@ public struct SQLCompiler: Sendable {
 }
 
 extension SQLCompiler {
-    /// The keys of an index, with exactly the text of ``filter(_:)`` and ``ordering(_:)``: SQLite uses an
-    /// index on an expression only for the same expression.
-    public func indexKeys(_ shape: IndexShape) -> String {
-        let held = shape.equalities.map { json(.column($0)) }
-        return (held + [ordering(shape.order)]).map(\.text).joined(separator: ", ")
+    /// The keys of an index, with exactly the text of ``ordering(_:)``: SQLite uses an index on an expression
+    /// only for the same expression.
+    public func indexKeys(_ shape: IndexShape) -> String { ordering(shape.order).text }
+
+    /// What holds of every row whose column equals a constant, in words of an index's key.
+    public func indexCondition(
+        _ column: Expression.Column, equals value: Expression.Literal
+    ) -> SQLFragment {
+        let key = orderKey(.column(column))
+        let constants: [SQLFragment]
+        switch value {
+        case .boolean(let value): constants = [SQLFragment(value ? "1" : "0")]
+        case .number(let number):
+            // Some clients write a number as a text.
+            let text = number.writtenText.map { Self.ordered(.bound(.text($0))) }
+            constants = [constant(number)] + [text].compactMap(\.self)
+        case .string(let text): constants = [Self.ordered(.bound(.text(text)))]
+        case .null, .guid, .binary, .instant, .date, .time, .duration, .geo:
+            return SQLFragment("\(key.text) IS NULL", key.arguments)
+        }
+        if constants.count == 1 { return key.infix("=", constants[0]) }
+        let list = SQLFragment.joined(constants, separator: ", ")
+        return key.infix("IN", SQLFragment("(\(list.text))", list.arguments))
     }
+
+    /// The value of a user's column as `eq` compares it, for an index of equal values.
+    public func equalKey(_ column: String) -> String { json(.column(.user(path: [column]))).text }
 }
 
 extension SQLCompiler {
