@@ -42,7 +42,7 @@ def test_lists_are_written_whole_and_as_the_filter_selects(filled, runs):
     assert person.json("history", "--when", "yesterday")["total"] == 0
     page = person.json("history", "--from", "yesterday", "--kind", "written", "--table", "TODOITEM", "--limit", 3)
     assert page["total"] == 61 and len(page["items"]) == 3 and page["to"] is None
-    assert "What happened from " in person.run("history", "--when", "last 2 hours").stdout
+    assert "What happened from " in person.run("history", "--when", "2h").stdout
     page = person.json("tables", "rows", "todoitem", "--limit", 2)
     assert page["total"] == 61 and len(page["items"]) == 2
     page = person.json("tables", "rows", "todoitem", "--limit", 2, "--after", page["next"])
@@ -53,7 +53,7 @@ def test_wrong_words_end_with_2_and_say_what_is_understood(filled):
     person = filled.person
     wrong = person.run("history", "--when", "lst tusday", expect=2)
     assert wrong.stdout == ""
-    assert "--when is not understood: \"lst tusday\". Understood are days (today, yesterday" in wrong.stderr
+    assert "--when is not understood: \"lst tusday\". Understood are today, yesterday" in wrong.stderr
     for words in (("queue", "list", "--csv", "--limit", "3"), ("history", "--csv", "--jsonl"),
                   ("history", "--undo", "1", "--when", "today"), ("conflicts", "list", "--csv", "--json"),
                   ("history", "--kind", "writen"), ("history", "--by", "somebody", "--csv")):

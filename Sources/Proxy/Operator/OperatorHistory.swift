@@ -56,7 +56,7 @@ extension OperatorAPI {
         let words = PeriodWords(now: now(), zone: zone)
         let (from, to) = (call.query["from"].nonEmpty, call.query["to"].nonEmpty)
         func read<Value>(
-            _ name: String, _ read: (String) throws(PeriodWords.Misunderstood) -> Value
+            _ name: String, _ read: (String) throws(PeriodWords.Misunderstood) -> Value?
         ) throws(Problem) -> Value? {
             guard let text = call.query[name].nonEmpty else { return nil }
             do throws(PeriodWords.Misunderstood) {
@@ -72,7 +72,8 @@ extension OperatorAPI {
             }
             return period
         }
-        let period = Period(from: try read("from", words.beginning), to: try read("to", words.end))
+        let period = Period(
+            from: try read("from", words.period)?.from, to: try read("to", words.end))
         if let from = period.from, let to = period.to, to <= from {
             throw .invalid("to is before from.", parameter: "to")
         }

@@ -105,7 +105,7 @@ struct HistoryShow: AskingCommand {
 
 /// The options that select entries of the history.
 struct HistorySelection: ParsableArguments {
-    @Option(help: "When it happened, such as yesterday, \"last Tuesday\" or \"20 Nov to 24 Nov\".")
+    @Option(help: "When it happened, such as yesterday, \"last Tuesday\", 2026-11-24 or 7d.")
     var when: String?
 
     @Option(help: "From when, in such words.")
