@@ -106,7 +106,7 @@ export const whyNotWrite = isReadOnly ? words.readOnlyMeans : words.onlyLooking;
 /** An address of the operator API, for the identity that is shown where each one has rows of its own. */
 export function operatorPath(path) {
   const isForAll =
-    /^\/(session|mode|settings|rejections|access|backups|notify|operations\/assign)/.test(path);
+    /^\/(session|mode|settings|rejections|access|backups|operations\/assign)/.test(path);
   if (!identity || isForAll) return operatorRoot + path;
   return `${operatorRoot}${path}${path.includes("?") ? "&" : "?"}identity=${encodeURIComponent(identity)}`;
 }

@@ -1,5 +1,5 @@
 // The status: the backend, the mode, the ledger, refused requests, whose rows are shown, and the settings.
-// Some cards are in access.js, notifications.js and first-contact.js.
+// Some cards are in access.js and first-contact.js.
 
 import { accessCard } from "./access.js";
 import { operator } from "./api.js";
@@ -12,7 +12,6 @@ import { button, column, facts, fill, h, joined, note, options, refill } from ".
 import { failingTables, firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
 import { attempt, showProblem, toast } from "./messages.js";
-import { notificationCard } from "./notifications.js";
 import { unsavedLine, unsavedPlaces } from "./unsaved.js";
 import { settingWords, statusWords as said, triggersTitle, triggerWords } from "./words-settings.js";
 import { words } from "./words.js";
@@ -32,10 +31,9 @@ export function statusView(main, asked, header) {
   const settings = card("settings");
   const identities = card("identities");
   const rejected = card("rejected");
-  const notified = notificationCard();
   // What the backend makes longer is the end of a column, so that nothing moves as it comes and goes.
   const cards = h("div", { class: "cards", hidden: true },
-    h("div", {}, backend, contact), h("div", {}, mode, ledger, settings, notified.element),
+    h("div", {}, backend, contact), h("div", {}, mode, ledger, settings),
     h("div", {}, identities, accessCard(), backupsCard(), rejected));
   fill(main, h("section", { class: "page wide" }, h("h1", {}, said.title), unsaved, cards));
 
@@ -49,7 +47,6 @@ export function statusView(main, asked, header) {
     const [list, found] = await Promise.all([
       isNews ? operator.get("/rejections") : null,
       hasSettings ? null : operator.get("/settings"),
-      hasSettings ? notified.refresh() : notified.load(),
     ]);
     if (list) [rejections, rejectedCount] = [list.items, status.rejectedRequests];
     draw(status, rejections);

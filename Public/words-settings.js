@@ -125,25 +125,6 @@ export const backupWords = {
   contents: (stores, items, open) => `${stores} stores, ${items} rows, ${open} unsent changes`,
 };
 
-export const notificationWords = {
-  title: "Who is told",
-  noTarget: "No message is sent when a person is needed. The configuration can name a webhook: notify.",
-  target: "Told",
-  events: "Of",
-  names: {
-    conflict: "conflicts",
-    refused: "refused changes",
-    stuck: "changes that wait for long",
-    "signed-out": "a sign-in that is needed",
-    disk: "too little room",
-  },
-  last: "Last message",
-  none: "none since the start",
-  untold: "Not told yet",
-  waiting: (count, at) => (at ? `${number(count)}, next try ${time(at)}` : number(count)),
-  test: "Send a test",
-};
-
 export const accessWords = {
   title: "Access",
   addresses: "Addresses of clients",

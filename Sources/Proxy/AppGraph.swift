@@ -117,8 +117,8 @@ extension AppGraph {
         routes.tables.forwardedHeaders.replace(with: forwardedHeaders)
     }
 
-    package func replace(notifications: NotificationPlan) async {
-        await notifier.replace(with: notifications)
+    package func replace(webhook: Webhook?) async {
+        await notifier.replace(with: webhook)
     }
 
     /// Changes the settings of every engine.
@@ -187,7 +187,7 @@ package struct ProxyConfiguration: Sendable {
     package var checkCopies: Duration? = .seconds(SyncLimits.checkCopiesSeconds)
     package var backups = BackupPlan()
     /// Who is told what happens.
-    package var notifications = NotificationPlan()
+    package var webhook: Webhook?
     /// Whether writes are refused that the SDKs' own queues refuse.
     package var strictSDK = false
 

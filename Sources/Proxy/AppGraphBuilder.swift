@@ -117,9 +117,7 @@ package struct AppGraphBuilder {
         _ transport: any HTTPTransport, _ tenants: TenantRegistry, rules: CurrentRules
     ) -> Notifier {
         Notifier(
-            configuration.notifications,
-            reader: SituationReader(of: tenants, folder: configuration.folder, now: clock.now),
-            file: NotificationFile(path: configuration.folder.toldFile), transport: transport,
+            configuration.webhook, tenants: tenants, transport: transport,
             sender: Notifier.Sender(
                 host: ThisProcess.host, backend: configuration.backend.description,
                 dashboard: { rules.addresses.map { "http://\($0.dashboard)/-/" } }),

@@ -231,47 +231,16 @@ package enum Limits {
     static let backupLookSeconds: Int64 = 20
     /// Seconds after which an unfinished backup was left by a process that ended, and is removed.
     static let unfinishedBackupSeconds: Int64 = 86_400
-    /// Seconds between two looks whether a message is due.
-    static let notificationLookSeconds: Int64 = 10
-    /// The least seconds between two messages.
+    /// Seconds between two looks whether a webhook has to be told, which are the least between two messages.
     static let notificationSeconds: Int64 = 60
-    /// The greatest time until a message that could not be delivered is tried again, in seconds.
-    static let notificationRetrySeconds: Int64 = 3600
-    /// Seconds between two messages about a condition that lasts.
-    static let standingConditionSeconds: Int64 = 86_400
-    /// Seconds that a change has waited when it is stuck: if the backend answers for
-    /// ``backendAnswersSeconds`` and it is still there, that is told.
-    static let stuckSeconds: Int64 = 3600
-    static let backendAnswersSeconds: Int64 = 600
-    /// Seconds for which the backend is away before that is told.
-    static let backendAwaySeconds: Int64 = 3600
+    /// Seconds after which a message is repeated while a person is still needed.
+    static let reminderSeconds: Int64 = 86_400
     /// Seconds for which changes wait for a sign-in before that is told.
     static let signInNeededSeconds: Int64 = 3600
-    /// Free bytes of the disk below which that is told, and above which it is over.
-    static let freeBytesLow: UInt64 = 200 << 20
-    static let freeBytesEnough: UInt64 = 400 << 20
-    /// The used part of a disk budget from which that is told, and below which it is over.
-    static let budgetShareHigh = 0.9
-    static let budgetShareEnough = 0.8
-    /// Seconds between two test writes to a store that prove that it can be written.
-    static let writableProofSeconds: Int64 = 60
-    /// Operations of one store that wait for a person and are looked at. Further ones are told when some of
-    /// these are decided.
-    static let lookedAtDecisions = 10_000
-    /// Closed stores that are opened in one look, to see what waits for a person there.
-    static let storesOpenedToLook = 4
-    /// Groups of operations, items of a group, tables and conditions in one message.
-    static let toldGroups = 20
-    static let toldItems = 5
-    static let toldTables = 20
-    static let toldConditions = 20
-    /// Characters of a text that may hold values of a row, in a message.
-    static let toldValueCharacters = 200
-    /// Seconds that a webhook and a command have for one message.
+    /// Tables that a message names.
+    static let toldTables = 50
+    /// Seconds that a webhook has for one message.
     package static let webhookSeconds = 20
-    static let notificationCommandSeconds: Int64 = 30
-    /// Milliseconds between two looks whether a command has ended.
-    static let commandPollMilliseconds = 50
     /// Bytes of a webhook's answer, which is not read.
     package static let webhookAnswerBytes = 64 << 10
 }

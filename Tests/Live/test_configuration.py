@@ -106,7 +106,7 @@ def test_config_init_writes_a_file_with_only_comments(person):
     assert {one.rpartition("\n#")[2].split(" ")[0] for one in paragraphs} == {
         "sync", "parallelism", "page-size", "policy", "allow-host", "allow-origin", "tables-access",
         "forward-header", "log-level", "log-format", "keep-history", "keep-attempts", "keep-tombstones",
-        "history-budget", "attempts-budget", "notify", "notify-command", "notify-events", "notify-values",
+        "history-budget", "attempts-budget", "notify",
         "check-copies", "trust-table",
     }
 

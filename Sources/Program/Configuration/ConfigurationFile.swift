@@ -56,8 +56,7 @@ package struct ConfigurationFile: Sendable, Hashable {
                         value: isSecret ? ServeSetting.notShown : String(bare),
                         allowed: Settings.removed[String(name)].map {
                             "left out: this setting is gone, because \($0)"
-                        }
-                            ?? "a line such as \"listen = 127.0.0.1:8080\" with "
+                        } ?? "a line such as \"listen = 127.0.0.1:8080\" with "
                             + Self.known(name, kind)))
                 isUnderstood = false
                 continue

@@ -108,7 +108,10 @@ extension Settings {
 extension Settings {
     /// The settings of earlier versions that are gone, each with the reason as part of a sentence.
     package static let removed = [
-        "remember-sign-in": "each client sends its token with its requests"
+        "notify-command": "notify names a webhook, which is told in its place",
+        "notify-events": "notify is told whenever a person is needed",
+        "notify-values": "messages have counts by table, and no value of a row",
+        "remember-sign-in": "each client sends its token with its requests",
     ]
 }
 

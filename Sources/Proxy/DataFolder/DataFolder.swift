@@ -137,9 +137,6 @@ package struct DataFolder: Sendable, Hashable {
         }.map { Identity(key: $0) }
     }
 
-    /// The file of ``NotificationMemory``. A restore keeps it aside with the stores.
-    var toldFile: String { "\(path)/stores/told" }
-
     /// The file of ``KnownTokens``.
     var tokensFile: String { "\(path)/tokens" }
 

@@ -68,11 +68,6 @@ package enum Files {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether a regular file is at a path or at the end of a link there, and this user may run it.
-    package static func isExecutable(_ path: String) -> Bool {
-        unsafe isRegular(path) && access(path, X_OK) == 0
-    }
-
     package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
     /// Owner, permissions and group of the file at `path`; nil if there is none.

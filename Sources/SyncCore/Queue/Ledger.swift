@@ -106,4 +106,22 @@ struct LedgerTable {
         }
         return counts
     }
+
+    /// The operations that wait for a person, by the name of their table and their state.
+    /// - Throws: as ``read()`` does.
+    func decisionsByTable() throws -> [String: [OperationState: Int]] {
+        let found = try transaction.all(
+            """
+            SELECT name, state, count FROM state_counts JOIN tables ON tables.id = table_id
+            WHERE state IN ('conflict', 'quarantined')
+            """
+        ) { row in (row[0] as String, row[1] as String, Int(try Self.checked(row[2]))) }
+        var counts: [String: [OperationState: Int]] = [:]
+        for (table, state, count) in found {
+            if let state = OperationState(rawValue: state) {
+                counts[table, default: [:]][state] = count
+            }
+        }
+        return counts
+    }
 }

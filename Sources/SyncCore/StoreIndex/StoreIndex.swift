@@ -62,7 +62,7 @@ public final class StoreIndex: Sendable {
         }
     }
 
-    private static let version = 3
+    private static let version = 4
     private static let schema = """
         CREATE TABLE stores (
           identity TEXT PRIMARY KEY NOT NULL,
@@ -94,6 +94,8 @@ public final class StoreIndex: Sendable {
           items INTEGER NOT NULL,
           set_aside INTEGER NOT NULL,
           pulls_fail INTEGER NOT NULL,
+          conflicts INTEGER NOT NULL,
+          refused INTEGER NOT NULL,
           PRIMARY KEY (identity, name)
         ) WITHOUT ROWID;
         CREATE TABLE policies_left (
@@ -154,9 +156,10 @@ public final class StoreIndex: Sendable {
                 try db.run("DELETE FROM store_tables WHERE identity = ?", [identity])
                 for table in summary.tables {
                     try db.run(
-                        "INSERT INTO store_tables VALUES (?, ?, ?, ?, ?)",
+                        "INSERT INTO store_tables VALUES (?, ?, ?, ?, ?, ?, ?)",
                         [
                             identity, table.name, table.items, table.setAside, table.pullsFail,
+                            table.conflicts, table.refused,
                         ])
                 }
             }
@@ -201,8 +204,8 @@ extension StoreIndex.Entry {
 extension StoreSummary.Table {
     fileprivate init(_ row: StatementRow) {
         self.init(
-            name: row[1], items: row[2], setAside: row[3],
-            pullsFail: row[4])
+            name: row[1], items: row[2], setAside: row[3], pullsFail: row[4],
+            conflicts: row[5], refused: row[6])
     }
 }
 

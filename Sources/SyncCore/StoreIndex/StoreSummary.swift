@@ -18,6 +18,10 @@ public struct StoreSummary: Sendable, Hashable {
         public var items: Int
         public var setAside: Int
         public var pullsFail: Bool
+        /// How many of its operations are in conflict.
+        public var conflicts: Int
+        /// How many of its operations the backend refused.
+        public var refused: Int
     }
 
     public static let empty = StoreSummary(
@@ -40,11 +44,19 @@ extension Store {
     }
 }
 
+extension Store {
+    /// The summary of the present state.
+    public func currentSummary() async throws(StoreError) -> StoreSummary {
+        try await read { try StoreSummary($0) }
+    }
+}
+
 extension StoreSummary {
     fileprivate init(_ transaction: Transaction) throws {
         let operations = transaction.dueOperations
         let isDue = try operations.hasQueued() || transaction.attempts.hasSending()
         let lists = OperationLists(transaction: transaction)
+        let decisions = try transaction.ledger.decisionsByTable()
         self.init(
             due: isDue ? .now : DueWork(try operations.earliestAttempt(), noted: transaction.now),
             oldestAt: try lists.oldest(OperationState.waitsForBackend),
@@ -53,7 +65,9 @@ extension StoreSummary {
             tables: try TableStatuses(transaction: transaction).all().map { table in
                 StoreSummary.Table(
                     name: table.name, items: table.items, setAside: table.setAside,
-                    pullsFail: table.pullError != nil)
+                    pullsFail: table.pullError != nil,
+                    conflicts: decisions[table.name]?[.conflict] ?? 0,
+                    refused: decisions[table.name]?[.quarantined] ?? 0)
             })
     }
 }
@@ -84,6 +98,8 @@ extension StoreSummary {
             tables[place].items += table.items
             tables[place].setAside += table.setAside
             tables[place].pullsFail = tables[place].pullsFail || table.pullsFail
+            tables[place].conflicts += table.conflicts
+            tables[place].refused += table.refused
         }
     }
 }

@@ -179,14 +179,14 @@ struct Online: AskingCommand {
 
 struct Notify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Who is told what happens, and whether messages arrive.",
-        discussion: "Who is told stands in the configuration file: notify or notify-command.",
+        abstract: "The webhook that is told when a person is needed, and whether messages arrive.",
+        discussion: "The webhook stands in the configuration file: notify.",
         subcommands: [NotifyShow.self, NotifyTest.self], defaultSubcommand: NotifyShow.self)
 }
 
 struct NotifyShow: AskingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show who is told, and the last message.",
+        commandName: "show", abstract: "Show the webhook, and the last message.",
         discussion: "JSON: as GET /-/api/v1/notify in /-/openapi.json.")
     static let needsServer = true
 
@@ -198,16 +198,13 @@ struct NotifyShow: AskingCommand {
 
     func lines(_ state: Answers.NotificationState) -> [String] {
         guard let target = state.target else {
-            return ["No message is sent: say notify or notify-command in the configuration."]
+            return ["No message is sent: say notify in the configuration."]
         }
-        let values = state.hasValues ? "with" : "without"
         let last = state.last.map { "Last message, \($0.at.text): \($0.result)" }
         return [
-            "\(target) is told: \(state.events.map(\.rawValue).joined(separator: ", ")); "
-                + "\(values) values of rows.",
+            "\(target) is told when a person is needed.",
             last ?? "No message was sent since the start.",
-        ] + (state.untold == 0 ? [] : ["Not told yet: \(state.untold)."])
-            + (state.nextTryAt.map { ["Tried again at \($0.text)."] } ?? [])
+        ]
     }
 }
 

@@ -195,9 +195,6 @@ struct ServeOptions: SettingOptions {
     @Option(Settings.backupKeep) var backupKeep: String?
     @Option(Settings.backupFolder, completion: .directory) var backupFolder: String?
     @Option(Settings.notify) var notify: String?
-    @Option(Settings.notifyCommand, completion: .file()) var notifyCommand: String?
-    @Option(Settings.notifyEvents) var notifyEvents: String?
-    @Flag(Settings.notifyValues) var notifyValues: Bool?
 
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
     var rebind = false

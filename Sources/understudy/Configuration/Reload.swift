@@ -56,7 +56,7 @@ actor Reload {
             graph.replace(
                 rules: configuration.proxy.rules,
                 forwardedHeaders: configuration.proxy.forwardedHeaders)
-            await graph.replace(notifications: configuration.proxy.notifications)
+            await graph.replace(webhook: configuration.proxy.webhook)
             log.choice = logging
             current = sources
             running.reload(sources)

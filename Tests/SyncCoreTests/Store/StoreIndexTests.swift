@@ -34,8 +34,11 @@ struct StoreIndexTests {
                 accepted: Int64(number) + 6, applied: 7, collapsed: 8, discarded: 9, queue: queue,
                 conflicts: 10, refusals: 11, retries: 12),
             tables: [
-                StoreSummary.Table(name: "a", items: number, setAside: 1, pullsFail: true),
-                StoreSummary.Table(name: "b", items: 2, setAside: 0, pullsFail: false),
+                StoreSummary.Table(
+                    name: "a", items: number, setAside: 1, pullsFail: true, conflicts: 1, refused: 2
+                ),
+                StoreSummary.Table(
+                    name: "b", items: 2, setAside: 0, pullsFail: false, conflicts: 1, refused: 2),
             ])
     }
 
@@ -104,8 +107,10 @@ struct StoreIndexTests {
         #expect(sum.ledger.queue.open == (1 + 2 + 3 + 4 + 5 + 6) + (2 + 3 + 4 + 5 + 6 + 7))
         #expect(
             sum.tables == [
-                StoreSummary.Table(name: "a", items: 3, setAside: 2, pullsFail: true),
-                StoreSummary.Table(name: "b", items: 4, setAside: 0, pullsFail: false),
+                StoreSummary.Table(
+                    name: "a", items: 3, setAside: 2, pullsFail: true, conflicts: 2, refused: 4),
+                StoreSummary.Table(
+                    name: "b", items: 4, setAside: 0, pullsFail: false, conflicts: 2, refused: 4),
             ])
     }
 

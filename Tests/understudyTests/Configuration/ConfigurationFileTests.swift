@@ -37,16 +37,6 @@ struct ConfigurationFileTests {
         #expect(problem?.description.hasSuffix("perhaps \(name) is meant.") == true)
     }
 
-    @Test func `a setting that is gone is reported as gone, with the reason`() {
-        let problem = #expect(throws: ConfigurationProblems.self) {
-            try ConfigurationFile(path: "/c", text: "sync = auto\nremember-sign-in = yes\n")
-        }
-        #expect(
-            problem?.description
-                == #"/c:2 is "remember-sign-in = yes", but must be left out: this setting is gone, "#
-                + "because each client sends its token with its requests.")
-    }
-
     @Test func `a name that takes one value is an error on two lines`() {
         for text in ["sync = auto\n\nsync = manual\n", "sync=auto\ntable = a\nsync=auto"] {
             let problems = #expect(throws: ConfigurationProblems.self) {
@@ -145,9 +135,20 @@ struct ConfigurationFileTests {
             try flag.value(Settings.backendCA) == Settings.absolute("ca.pem")
                 && Settings.absolute("ca.pem").hasSuffix("/ca.pem"))
         // The others refuse a relative path.
-        for name in ["backup-folder", "notify-command"] {
-            #expect(ServeSetting.named(name)?.accepts("x/y") == false)
+        #expect(ServeSetting.named("backup-folder")?.accepts("x/y") == false)
+    }
+
+    @Test(arguments: Settings.removed.keys.sorted())
+    func `a setting that is gone is refused with what to use in its place`(name: String) throws {
+        let problems = try #require(throws: ConfigurationProblems.self) {
+            _ = try ConfigurationFile(path: "/c", text: "\(name) = /etc/tell", for: ServeFile.kind)
         }
+        let use = try #require(Settings.removed[name])
+        #expect(
+            problems.description
+                == "/c:1 is \"\(name) = /etc/tell\", but must be left out: this setting is gone, "
+                + "because \(use).")
+        #expect(ServeSetting.named(name) == nil)
     }
 
     @Test func `every boolean is yes, no, true or false in every source`() throws {
@@ -155,7 +156,7 @@ struct ConfigurationFileTests {
             for text in ["yes", "no", "true", "false"] { #expect(setting.accepts(text)) }
             for text in ["", "1", "on", "Yes", "TRUE", " yes"] { #expect(!setting.accepts(text)) }
         }
-        #expect(ServeSetting.all.count { $0.allowed == BooleanText.allowed } == 4)
+        #expect(ServeSetting.all.count { $0.allowed == BooleanText.allowed } == 3)
         let file = try ConfigurationFile(
             path: "/c", text: "strict-sdk = yes\nallow-plain-http=true")
         let sources = Sources(

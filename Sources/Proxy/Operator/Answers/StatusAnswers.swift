@@ -191,17 +191,11 @@ extension Answers {
         package let sentence: String
     }
 
-    /// Who is told what happens, and the last message.
+    /// The webhook that is told when a person is needed, and the last message.
     package struct NotificationState: Codable, Sendable, Hashable {
-        /// Scheme and host of the webhook, or the path of the command; null without both.
+        /// Scheme and host of the webhook; null without one.
         package let target: String?
-        package let events: [NotifiedEvent]
-        /// Whether messages have texts that may hold values of rows.
-        package let hasValues: Bool
-        /// Changes and conditions that are not told yet.
-        package let untold: Int
         package let last: NotificationDelivery?
-        package let nextTryAt: Instant?
     }
 
     /// A message that was sent, or could not be sent.
