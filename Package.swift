@@ -19,25 +19,9 @@ let settings: [SwiftSetting] = [
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
-let lifecycle = Target.Dependency.product(
-    name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-
-// No target imports these. SwiftPM warns about a package of which no target uses a product.
-let pinned: [Target.Dependency] = [
-    .product(name: "SwiftASN1", package: "swift-asn1", condition: .when(platforms: [.windows])),
-    .product(
-        name: "AsyncAlgorithms", package: "swift-async-algorithms",
-        condition: .when(platforms: [.windows])),
-    .product(
-        name: "DequeModule", package: "swift-collections",
-        condition: .when(platforms: [.windows])),
-]
 
 // The addresses of shared libraries are bound at the start and then made read-only.
 let hardening: [LinkerSetting] = [
@@ -50,18 +34,12 @@ let package = Package(
         .executable(name: "understudy", targets: ["understudy"]),
         .executable(name: "understudy-site", targets: ["understudy-site"]),
     ],
-    // Exact versions, so that every machine builds the same sources. The last three are dependencies of these
-    // packages; they are named to fix their versions too.
+    // Exact versions, so that every machine builds the same sources. None of these packages needs another one.
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
-        .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
     ],
     targets: [
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
@@ -69,6 +47,7 @@ let package = Package(
         .systemLibrary(name: "CPrivileges"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -80,6 +59,8 @@ let package = Package(
             name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
             swiftSettings: settings),
         .target(name: "Compression", dependencies: ["CZlib"], swiftSettings: settings),
+        .target(name: "Digests", dependencies: ["CGnuTLS"], swiftSettings: settings),
+        .target(name: "Signatures", dependencies: ["CGnuTLS"], swiftSettings: settings),
         .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
         .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: settings),
         .target(
@@ -96,7 +77,7 @@ let package = Package(
         .target(
             name: "Site",
             dependencies: [
-                "Backend", "TablesProtocol", "Storage", "PostgreSQL", crypto, cryptoExtras,
+                "Backend", "TablesProtocol", "Storage", "PostgreSQL", "Digests", "Signatures",
             ],
             resources: [
                 .embedInCode("PostgreSQL/Schema.sql"), .embedInCode("PostgreSQL/Partitions.sql"),
@@ -104,8 +85,8 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", httpTypes, logging,
-                crypto,
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", "Digests", httpTypes,
+                logging,
             ],
             resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings, plugins: ["DashboardFilesPlugin"]),
@@ -113,7 +94,7 @@ let package = Package(
             name: "Program",
             dependencies: [
                 "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy", "Backend",
-                httpTypes, logging, arguments, lifecycle, signals,
+                "Digests", httpTypes, logging, arguments,
             ],
             swiftSettings: settings, plugins: ["CommitPlugin"]),
         .executableTarget(
@@ -121,14 +102,13 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
                 "Backend", "Program", "CPrivileges", httpTypes, logging, arguments,
-                lifecycle, signals,
-            ] + pinned,
+            ],
             swiftSettings: settings, linkerSettings: hardening),
         .executableTarget(
             name: "understudy-site",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "Site", "Program", httpTypes, logging, arguments, signals,
+                "Backend", "Site", "Program", httpTypes, logging, arguments,
             ],
             swiftSettings: settings, linkerSettings: hardening),
         .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -174,15 +154,15 @@ let package = Package(
         .testTarget(
             name: "BackendTests",
             dependencies: [
-                "Backend", "Site", "PostgreSQL", "Storage", "TestSupport", "TablesProtocol",
-                "HTTPMessage", httpTypes, crypto, cryptoExtras,
+                "Backend", "Site", "PostgreSQL", "Storage", "Signatures", "CGnuTLS", "TestSupport",
+                "TablesProtocol", "HTTPMessage", httpTypes,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
                 "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient", "TablesProtocol",
-                "SyncCore", "Backend", httpTypes, logging, crypto,
+                "SyncCore", "Backend", "Digests", httpTypes, logging,
             ],
             exclude: ["Captures"], swiftSettings: settings),
         .testTarget(

@@ -2,7 +2,6 @@ package import Backend
 package import HTTPServer
 package import Logging
 package import Proxy
-package import ServiceLifecycle
 
 package actor RunningBackend {
     /// Where it listens, as in a URL.
@@ -127,8 +126,8 @@ package actor RunningBackend {
     }
 
     /// Removes what is no longer kept, at the start and then once in so many seconds.
-    package nonisolated func expiring(everySeconds seconds: Int) -> any Service {
-        LoopService { [backend, log] in
+    package nonisolated func expiring(everySeconds seconds: Int) -> Service {
+        .loop { [backend, log] in
             while !Task.isCancelled {
                 do {
                     try await backend.removeExpired()
@@ -143,5 +142,5 @@ package actor RunningBackend {
         }
     }
 
-    package nonisolated var service: any Service { ShutdownService { await self.stop() } }
+    package nonisolated var service: Service { .atStop { await self.stop() } }
 }

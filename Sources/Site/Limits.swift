@@ -8,6 +8,8 @@ enum Limits {
     static let sharedKeyBytes = 32
     /// The shortest RSA key that verifies tokens, in bits (RFC 7518, section 3.3).
     static let rsaKeyBits = 2048
+    /// The longest one. A longer key would make a token cost too much.
+    static let rsaKeyBitsMax = 8192
     /// By how many seconds clocks may be said to differ.
     static let clockSkewSeconds: Int64 = 300
     /// By how many seconds clocks may differ where nothing is said.

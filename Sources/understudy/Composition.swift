@@ -4,7 +4,6 @@ import HTTPServer
 import Logging
 import Program
 import Proxy
-import ServiceLifecycle
 import SyncCore
 
 /// Builds a proxy that listens: the transports to the backend, the ``AppGraph``, and the server.
@@ -194,9 +193,9 @@ struct RunningProxy: Sendable {
 
     /// The services in the order of their start. They are stopped in reverse order, so that the server
     /// accepts no request any more when the engines end.
-    var services: [any Service] {
-        graph.loops.map { LoopService($0) } + [
-            ShutdownService {
+    var services: [Service] {
+        graph.loops.map { .loop($0) } + [
+            .atStop {
                 graph.closeStreams()
                 await server.stop()
             }

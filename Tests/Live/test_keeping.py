@@ -86,7 +86,7 @@ def test_the_version_has_the_commit_and_the_loaded_libraries(person):
     if shutil.which("git") and (ROOT / ".git").exists():
         assert told["commit"] != "unknown"
     versions = {one["name"]: one["version"] for one in told["libraries"]}
-    assert {"libmicrohttpd", "SQLite", "libcurl", "zlib"} <= set(versions) and "libpq" not in versions
+    assert {"libmicrohttpd", "SQLite", "libcurl", "zlib", "GnuTLS"} <= set(versions) and "libpq" not in versions
     of_site = subprocess.run([SITE, "version"], capture_output=True, text=True, check=True).stdout
     assert re.search(r"^libpq \d+\.\d+", of_site, re.MULTILINE)
     assert all(re.match(r"\d+\.\d+", version) for version in versions.values()), versions

@@ -1,20 +1,17 @@
+import Dispatch
 import Glibc
-package import Logging
-package import Proxy
-package import ServiceLifecycle
-package import UnixSignals
+import Proxy
 
 /// Runs services until a signal ends the process.
 ///
 /// The first SIGINT or SIGTERM stops the services from the last to the first. A second one, or
 /// ``stopMilliseconds``, ends the process at once. Acknowledged writes are on disk in any case.
 package struct Lifetime {
-    package let services: [any Service]
-    package let log: Logger
+    package let services: [Service]
     /// Called when stopping begins.
     package var onStop: @Sendable () -> Void = {}
     /// Called with the signal, and waited for, before the services are stopped.
-    package var beforeStop: @Sendable (UnixSignal) async -> Void = { _ in }
+    package var beforeStop: @Sendable (ProcessSignal) async -> Void = { _ in }
     /// Milliseconds that the services have to stop.
     package var stopMilliseconds = Limits.stopMilliseconds
     /// Called for each of ``hangUps``.
@@ -22,37 +19,18 @@ package struct Lifetime {
     /// The SIGHUPs that reload; nil for the default effect, which is to end the process.
     package var hangUps: HangUps?
     /// Those that stop the services.
-    private let ends: UnixSignalsSequence
+    private let ends: AsyncStream<ProcessSignal>
 
     /// Traps SIGINT and SIGTERM. Those that come before ``run()`` take effect there.
-    package init(services: [any Service], log: Logger) async {
+    package init(services: [Service]) async {
         self.services = services
-        self.log = log
-        ends = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        ends = await ProcessSignal.trapped(.interrupt, .terminate)
     }
 
     /// Runs until the end.
-    package func run() async throws(StartProblem) {
-        do {
-            let group = ServiceGroup(
-                configuration: ServiceGroupConfiguration(
-                    services: services.map {
-                        .init(
-                            service: $0, successTerminationBehavior: .ignore,
-                            failureTerminationBehavior: .gracefullyShutdownGroup)
-                    }, logger: log))
-            try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await handleSignals(group) }
-                try await group.run()
-                tasks.cancelAll()
-            }
-        } catch {
-            throw StartProblem("\(error)", .error)
-        }
-    }
-
-    private func handleSignals(_ group: ServiceGroup) async {
-        let (signals, all) = AsyncStream.makeStream(of: UnixSignal.self)
+    package func run() async {
+        let stops = services.map { $0.start() }
+        let (signals, all) = AsyncStream.makeStream(of: ProcessSignal.self)
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { for await signal in ends { all.yield(signal) } }
             if let hangUps {
@@ -60,18 +38,22 @@ package struct Lifetime {
             }
             var isStopping = false
             for await signal in signals {
-                if signal == .sighup, hangUps?.hasLostTerminal != true {
+                if signal == .hangUp, hangUps?.hasLostTerminal != true {
                     if !isStopping { tasks.addTask { await onHangUp() } }
                     continue
                 }
-                if isStopping { ThisProcess.end(signal == .sigint ? 130 : 143) }
+                if isStopping { ThisProcess.end(signal == .interrupt ? 130 : 143) }
                 isStopping = true
                 onStop()
                 tasks.addTask {
                     await beforeStop(signal)
-                    await group.triggerGracefulShutdown()
-                    try? await Task.sleep(for: .milliseconds(stopMilliseconds))
-                    if !Task.isCancelled { ThisProcess.end(0) }
+                    let limit = Task {
+                        try await Task.sleep(for: .milliseconds(stopMilliseconds))
+                        ThisProcess.end(0)
+                    }
+                    for stop in stops.reversed() { await stop() }
+                    limit.cancel()
+                    all.finish()
                 }
             }
             tasks.cancelAll()
@@ -79,54 +61,67 @@ package struct Lifetime {
     }
 }
 
+/// What runs as long as the process, or ends with it.
+package enum Service: Sendable {
+    /// Runs from the start, and is cancelled and waited for at the stop. It returns soon after that.
+    case loop(@Sendable () async -> Void)
+    /// Is called at the stop, and waited for.
+    case atStop(@Sendable () async -> Void)
+
+    /// Starts it, and gives the function that stops it.
+    fileprivate func start() -> @Sendable () async -> Void {
+        switch self {
+        case .loop(let body):
+            let task = Task { await body() }
+            return {
+                task.cancel()
+                await task.value
+            }
+        case .atStop(let body): return body
+        }
+    }
+}
+
+/// A signal that stops or reloads the process, with its number (POSIX, kill).
+package enum ProcessSignal: CInt, Sendable {
+    case hangUp = 1
+    case interrupt = 2
+    case terminate = 15
+
+    private static let queue = DispatchQueue(label: "signals")
+
+    /// Traps signals: from now on they have no effect but to be in the stream, in the order in which they come.
+    static func trapped(_ signals: ProcessSignal...) async -> AsyncStream<ProcessSignal> {
+        let (trapped, arrivals) = AsyncStream.makeStream(of: ProcessSignal.self)
+        for signal in signals {
+            let source = DispatchSource.makeSignalSource(signal: signal.rawValue, queue: queue)
+            // A source that is released traps nothing. Its handler holds it until the process ends.
+            source.setEventHandler { withExtendedLifetime(source) { _ = arrivals.yield(signal) } }
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.resume()
+            }
+        }
+        return trapped
+    }
+}
+
 /// The SIGHUPs of this process, which from now on do not end it. One that comes while the process starts
 /// waits until a ``Lifetime`` handles it.
 ///
 /// SIGHUP also comes when the terminal is closed; then the process stops.
-package struct HangUps {
-    package let signals: UnixSignalsSequence
+package struct HangUps: Sendable {
+    let signals: AsyncStream<ProcessSignal>
     private let hadTerminal: Bool
 
     /// Traps the signal.
     package init() async {
         hadTerminal = ThisProcess.isInteractive
-        signals = await UnixSignalsSequence(trapping: .sighup)
+        signals = await ProcessSignal.trapped(.hangUp)
     }
 
     /// Whether the terminal was closed since.
-    package var hasLostTerminal: Bool { hadTerminal && !ThisProcess.isInteractive }
-}
-
-/// A service that runs a function until the stop, and then cancels it.
-package struct LoopService: Service {
-    private let body: @Sendable () async -> Void
-
-    /// - Parameter body: a function that returns soon after its task is cancelled.
-    package init(_ body: @escaping @Sendable () async -> Void) {
-        self.body = body
-    }
-
-    /// Runs the function, and waits for the stop. A service that had nothing to do, and whose end is noticed
-    /// only while the others stop, would count as failed.
-    package func run() async {
-        await cancelWhenGracefulShutdown { await body() }
-        try? await gracefulShutdown()
-    }
-}
-
-package struct ShutdownService: Service {
-    private let body: @Sendable () async -> Void
-
-    /// - Parameter body: the function to call.
-    package init(_ body: @escaping @Sendable () async -> Void) {
-        self.body = body
-    }
-
-    /// Waits for the stop, then calls the function.
-    package func run() async {
-        try? await gracefulShutdown()
-        await body()
-    }
+    var hasLostTerminal: Bool { hadTerminal && !ThisProcess.isInteractive }
 }
 
 /// The service manager that started this process (systemd), by the variables that it has set. It gets the

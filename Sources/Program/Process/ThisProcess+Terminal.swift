@@ -1,3 +1,4 @@
+import Digests
 import Glibc
 import HTTPClient
 import HTTPServer
@@ -167,7 +168,8 @@ extension ProcessReport.Library {
     /// The libraries of every program that are loaded, each with its version.
     package static let shared =
         ([("libmicrohttpd", ServerLibrary.version), ("SQLite", Store.sqliteVersion)]
-        + ClientLibrary.versions.map { ($0.name, $0.version) })
+        + ClientLibrary.versions.map { ($0.name, $0.version) }
+        + [("GnuTLS", SHA256.libraryVersion)])
         .map { ProcessReport.Library(name: $0.0, version: $0.1) }
 }
 

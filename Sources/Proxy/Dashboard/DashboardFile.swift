@@ -1,5 +1,5 @@
 import Compression
-import Crypto
+import Digests
 import HTTPMessage
 import HTTPTypes
 
@@ -17,7 +17,7 @@ struct DashboardFile: Sendable {
         self.name = name
         self.bytes = bytes
         gzip = gzipped(bytes)
-        digest = String(SHA256.hash(data: bytes).hexadecimal.prefix(Limits.entityTagDigits))
+        digest = String(SHA256.hash(bytes).hexadecimal.prefix(Limits.entityTagDigits))
     }
 
     static let all = embedded.map { $0.name == "index.html" ? $0.askingForModules() : $0 }

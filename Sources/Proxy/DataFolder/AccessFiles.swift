@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 import TablesProtocol
 
 /// The file of the dashboard's sessions, so that browsers stay signed in over a restart.

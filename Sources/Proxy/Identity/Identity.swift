@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 import HTTPMessage
 import HTTPTypes
 import SyncCore
@@ -74,7 +74,7 @@ package struct Identity: Sendable, Hashable {
 
 extension SHA256 {
     /// The digest of a text in lower case hexadecimal digits. A file may hold it in the place of a secret.
-    static func hex(_ text: String) -> String { hash(data: Array(text.utf8)).hexadecimal }
+    static func hex(_ text: String) -> String { hash(Array(text.utf8)).hexadecimal }
 }
 
 extension Sequence<UInt8> {

@@ -1,6 +1,6 @@
 import Backend
-import Crypto
-import CryptoExtras
+import Digests
+import Signatures
 import TablesProtocol
 
 /// A JSON Web Token (RFC 7519) in the compact form (RFC 7515, section 7.1), parsed. Nothing of it is
@@ -81,9 +81,9 @@ struct SignedToken: Sendable {
 /// A key that verifies signatures of one algorithm.
 struct TokenKey: Sendable {
     private enum Material: Sendable {
-        case shared(SymmetricKey)
-        case rsa(_RSA.Signing.PublicKey)
-        case curve(P256.Signing.PublicKey)
+        case shared([UInt8])
+        case rsa(VerifyingKey)
+        case curve(VerifyingKey)
     }
 
     /// Its name among the issuer's keys (`kid`); nil when it has none.
@@ -94,7 +94,7 @@ struct TokenKey: Sendable {
     init?(shared bytes: [UInt8]) {
         guard bytes.count >= Limits.sharedKeyBytes else { return nil }
         id = nil
-        material = .shared(SymmetricKey(data: bytes))
+        material = .shared(bytes)
     }
 
     /// A key of a JWK set (RFC 7517, section 4) for RS256 or ES256; nil for any other.
@@ -108,14 +108,14 @@ struct TokenKey: Sendable {
         switch member["kty"]?.string {
         case "RSA" where algorithm == nil || algorithm == "RS256":
             guard let modulus = bytes("n"), let exponent = bytes("e"),
-                let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent),
-                key.keySizeInBits >= Limits.rsaKeyBits
+                let key = VerifyingKey(
+                    modulus: modulus, exponent: exponent,
+                    bits: Limits.rsaKeyBits...Limits.rsaKeyBitsMax)
             else { return nil }
             material = .rsa(key)
         case "EC" where algorithm == nil || algorithm == "ES256":
             guard member["crv"]?.string == "P-256", let x = bytes("x"), let y = bytes("y"),
-                x.count == 32, y.count == 32,
-                let key = try? P256.Signing.PublicKey(x963Representation: [4] + x + y)
+                let key = VerifyingKey(x: x, y: y)
             else { return nil }
             material = .curve(key)
         case _: return nil
@@ -136,18 +136,10 @@ struct TokenKey: Sendable {
         if let wanted = token.keyID, let id, wanted != id { return false }
         switch (material, token.algorithm) {
         case (.shared(let key), .hs256):
-            return HMAC<SHA256>.isValidAuthenticationCode(
-                token.signature, authenticating: token.signedBytes, using: key)
-        case (.rsa(let key), .rs256):
-            return key.isValidSignature(
-                _RSA.Signing.RSASignature(rawRepresentation: token.signature),
-                for: token.signedBytes, padding: .insecurePKCS1v1_5)
-        case (.curve(let key), .es256):
-            guard
-                let signature = try? P256.Signing.ECDSASignature(
-                    rawRepresentation: token.signature)
-            else { return false }
-            return key.isValidSignature(signature, for: token.signedBytes)
+            let code = MessageCode(of: token.signedBytes, key: key)
+            return areEqualInConstantTime(code.bytes, token.signature)
+        case (.rsa(let key), .rs256), (.curve(let key), .es256):
+            return key.verifies(token.signature, of: token.signedBytes)
         case (.shared, _), (.rsa, _), (.curve, _): return false
         }
     }
@@ -155,18 +147,18 @@ struct TokenKey: Sendable {
     /// The signature by a shared secret; nil for a key that only verifies.
     func sign(_ bytes: [UInt8]) -> [UInt8]? {
         guard case .shared(let key) = material else { return nil }
-        return Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
+        return MessageCode(of: bytes, key: key).bytes
     }
 }
 
 /// A secret that is kept as its hash, and compared in a time that says nothing about it.
 struct SecretDigest: Sendable {
-    private let digest: SHA256.Digest
+    private let digest: [UInt8]
 
-    init(_ secret: some StringProtocol) { digest = SHA256.hash(data: Array(secret.utf8)) }
+    init(_ secret: some StringProtocol) { digest = SHA256.hash(Array(secret.utf8)) }
 
     func isSecret(_ text: some StringProtocol) -> Bool {
-        SHA256.hash(data: Array(text.utf8)) == digest
+        areEqualInConstantTime(SHA256.hash(Array(text.utf8)), digest)
     }
 }
 

@@ -4,7 +4,6 @@ import Logging
 import Program
 import Proxy
 import Site
-import UnixSignals
 
 /// `understudy-site run`: a node of a site.
 struct Run: AsyncParsableCommand {
@@ -76,12 +75,12 @@ struct Run: AsyncParsableCommand {
         }
         let expiring =
             options.kept.keepsAll ? [] : [backend.expiring(everySeconds: Limits.expirySeconds)]
-        var lifetime = await Lifetime(services: [backend.service] + expiring, log: log.logger)
+        var lifetime = await Lifetime(services: [backend.service] + expiring)
         lifetime.stopMilliseconds = Program.Limits.backendStopMilliseconds
         lifetime.onStop = { manager.notify("STOPPING=1") }
         lifetime.beforeStop = { signal in
             // A person at a terminal does not wait.
-            guard signal == .sigterm, configuration.drainSeconds > 0 else { return }
+            guard signal == .terminate, configuration.drainSeconds > 0 else { return }
             // A drain may be longer than the manager waits by itself.
             let stop = configuration.drainSeconds * 1000 + Program.Limits.backendStopMilliseconds
             manager.notify("EXTEND_TIMEOUT_USEC=\(stop * 1000)")
@@ -99,7 +98,7 @@ struct Run: AsyncParsableCommand {
         }
         // The manager may send a signal from now on, and each is trapped.
         manager.notify("READY=1")
-        try await lifetime.run()
+        await lifetime.run()
     }
 
     /// Opens the backend. While no server of its database takes writes, as during a failover, it waits and says

@@ -78,9 +78,9 @@ struct BackendRun: AsyncParsableCommand {
         }
         ThisProcess.say(
             "The reference backend listens at \(backend.scheme)://\(backend.address)/tables/")
-        var lifetime = await Lifetime(services: [backend.service], log: log.logger)
+        var lifetime = await Lifetime(services: [backend.service])
         lifetime.stopMilliseconds = Program.Limits.backendStopMilliseconds
-        try await lifetime.run()
+        await lifetime.run()
     }
 }
 

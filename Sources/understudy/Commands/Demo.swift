@@ -3,7 +3,6 @@ import Backend
 import HTTPServer
 import Program
 import Proxy
-import ServiceLifecycle
 import SyncCore
 import TablesProtocol
 
@@ -55,9 +54,9 @@ struct Demo: AsyncParsableCommand {
             await backend.stop()
             throw error
         }
-        let lifetime = await Lifetime(services: [backend.service] + proxy.services, log: log)
+        let lifetime = await Lifetime(services: [backend.service] + proxy.services)
         welcome(proxy, backend)
-        try await lifetime.run()
+        await lifetime.run()
         await proxy.close()
     }
 

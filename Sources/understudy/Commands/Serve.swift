@@ -66,7 +66,7 @@ struct Serve: AsyncParsableCommand {
             graph: proxy.graph, folder: proxy.folder, log: log, current: sources,
             running: running, rebind: options.rebind, reading: self.sources)
         var lifetime = await Lifetime(
-            services: proxy.services + [LoopService { await report.run() }], log: log.logger)
+            services: proxy.services + [.loop { await report.run() }])
         lifetime.hangUps = hangUps
         lifetime.onStop = { manager.notify("STOPPING=1") }
         lifetime.onHangUp = {
@@ -83,7 +83,7 @@ struct Serve: AsyncParsableCommand {
         }
         // The manager may send a signal from now on, and each is trapped.
         manager.notify("READY=1")
-        try await lifetime.run()
+        await lifetime.run()
         await proxy.close()
     }
 

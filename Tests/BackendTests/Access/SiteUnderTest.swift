@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import Signatures
 import TablesProtocol
 import TestSupport
 import Testing
@@ -13,8 +12,8 @@ struct SiteUnderTest {
     static let seconds: Int64 = 1_800_000_000
     static let adminToken = "administrator-administrator-admin"
     static let secret = "0123456789abcdef0123456789abcdef"
-    private static let rsa = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
-    private static let curve = P256.Signing.PrivateKey()
+    private static let rsa = Result { try SigningKey(.rsa) }
+    private static let curve = Result { try SigningKey(.curve) }
 
     /// Who signs a token, and with which algorithm.
     enum Signer: CaseIterable, Sendable {
@@ -40,14 +39,9 @@ struct SiteUnderTest {
         fileprivate func sign(_ bytes: [UInt8]) throws -> [UInt8] {
             switch self {
             case .own:
-                let key = SymmetricKey(data: Array(SiteUnderTest.secret.utf8))
-                return Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
-            case .rsa:
-                let key = try SiteUnderTest.rsa.get()
-                return try Array(
-                    key.signature(for: bytes, padding: .insecurePKCS1v1_5).rawRepresentation)
-            case .curve:
-                return try Array(SiteUnderTest.curve.signature(for: bytes).rawRepresentation)
+                return MessageCode(of: bytes, key: Array(SiteUnderTest.secret.utf8)).bytes
+            case .rsa: return try SiteUnderTest.rsa.get().sign(bytes)
+            case .curve: return try SiteUnderTest.curve.get().sign(bytes)
             }
         }
     }
@@ -88,13 +82,12 @@ struct SiteUnderTest {
 
     /// The modulus of the RSA key, as an attacker has it.
     static func publicModulus() throws -> [UInt8] {
-        try Array(rsa.get().publicKey.getKeyPrimitives().modulus)
+        try rsa.get().numbers[0]
     }
 
     /// The files that the access file names.
     static func file(_ name: String) throws -> [UInt8] {
-        let numbers = try rsa.get().publicKey.getKeyPrimitives()
-        let point = curve.publicKey.x963Representation.dropFirst()
+        let (numbers, point) = (try rsa.get().numbers, try curve.get().numbers)
         func text(_ bytes: some Sequence<UInt8>) -> String { Base64.encodedForURL(bytes) }
         switch name {
         case "own.key": return Array("\(secret)\n".utf8)
@@ -102,13 +95,13 @@ struct SiteUnderTest {
             return Array(
                 """
                 {"keys":[{"kty":"oct","k":"AAAA"},{"kty":"RSA","kid":"r1","use":"sig","alg":"RS256",\
-                "n":"\(text(numbers.modulus))","e":"\(text(numbers.publicExponent))"}]}
+                "n":"\(text(numbers[0]))","e":"\(text(numbers[1]))"}]}
                 """.utf8)
         case "google.jwks":
             return Array(
                 """
-                {"keys":[{"kty":"EC","kid":"e1","crv":"P-256","x":"\(text(point.prefix(32)))",\
-                "y":"\(text(point.dropFirst(32)))"}]}
+                {"keys":[{"kty":"EC","kid":"e1","crv":"P-256","x":"\(text(point[0]))",\
+                "y":"\(text(point[1]))"}]}
                 """.utf8)
         case _: throw NoFile()
         }
