@@ -88,7 +88,7 @@ let package = Package(
                 "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", "Digests", httpTypes,
                 logging,
             ],
-            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
+            resources: [.embedInCode("Operator/openapi.json")],
             swiftSettings: settings, plugins: ["DashboardFilesPlugin"]),
         .target(
             name: "Program",

@@ -1,4 +1,4 @@
-// The English sentences of the status, access, settings, policies and keys. The others are in words.js.
+// The English sentences of the status, access, settings, policies and keys.
 
 import { distance, number, plural, time, timeAndDistance } from "./formats.js";
 

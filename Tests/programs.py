@@ -35,6 +35,12 @@ OUTPUT = ROOT / "Tests/output"
 ZUMO = {"ZUMO-API-VERSION": "2.0.0"}
 
 
+def dashboard_files():
+    """Each file of the dashboard by its path in `Public`, which is also its path below `/-/`."""
+    folder = ROOT / "Public"
+    return {str(file.relative_to(folder)): file for file in folder.rglob("*") if file.is_file()}
+
+
 # Below the ports that Linux takes for outgoing connections and for listeners that ask for any port.
 PORTS = range(20_000, 32_000)
 given_ports = set()

@@ -43,7 +43,7 @@ class Dashboard:
         self.proxy = proxy
         self.context = chromium.new_context(**{"reduced_motion": "reduce", **context})
         if PUBLIC:
-            self.context.route(re.compile(r"/-/([\w.-]+\.(js|css|svg|html))?$"), self._from_disk)
+            self.context.route(re.compile(r"/-/([\w./-]+\.(js|css|svg|html))?$"), self._from_disk)
         self.page = self.context.new_page()
         self.errors = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -58,7 +58,7 @@ class Dashboard:
         expect(self.page.locator(".pill")).not_to_be_empty()
 
     def _from_disk(self, route):
-        file = route.request.url.split("?")[0].rsplit("/", 1)[1] or "index.html"
+        file = route.request.url.split("?")[0].split("/-/", 1)[1] or "index.html"
         headers = route.fetch().headers if file == "index.html" else {}
         route.fulfill(path=pathlib.Path(PUBLIC) / file, headers={
             key: value for key, value in headers.items() if key == "content-security-policy"

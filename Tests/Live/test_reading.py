@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 import requests
-from programs import ROOT, ZUMO
+from programs import ROOT, ZUMO, dashboard_files
 
 # A sample is taken each minute, with or without reads: a row, and the counters as they were then.
 SAMPLES = "samples"
@@ -39,7 +39,7 @@ def paths(proxy, item, operation, backup):
                 path = path.replace("{" + name + "}", value)
             assert "{" not in path, path
             yield path
-    yield from (f"/-/{file.name}" for file in (ROOT / "Public").iterdir())
+    yield from (f"/-/{name}" for name in dashboard_files())
     yield from ("/", "/-/", "/favicon.ico", "/-/nothing", "/c/guess/tables/todoitem")
     for query in ("", f"/{item}", "/nothing", "?$filter=text eq 'x'", "?$inlinecount=allpages&$top=1"):
         for table in ("todoitem", "another", "MS_TableOperations"):

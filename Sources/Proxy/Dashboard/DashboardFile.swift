@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// One file of the dashboard, embedded in the binary.
 struct DashboardFile: Sendable {
-    /// The name in the URL, `/-/NAME`.
+    /// The path in `Public` and below `/-/`, with the folder of a view: `queue/actions.js`.
     let name: String
     let bytes: [UInt8]
     /// The content as gzip; nil where that is not smaller. It is made once, with the first request for a file.

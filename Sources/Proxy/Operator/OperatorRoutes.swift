@@ -15,6 +15,7 @@ extension OperatorRoute {
         .later(.get, "/-/metrics", OperatorAPI.metrics),
         .now(.get, "/-/openapi.json", OperatorAPI.openAPI),
         .now(.get, "/-/{file}", OperatorAPI.dashboardFile(_:)),
+        .now(.get, "/-/{folder}/{file}", OperatorAPI.dashboardFile(_:)),
 
         .now(.get, "\(api)/session", OperatorAPI.session),
         .now(.post, "\(api)/session", OperatorAPI.signIn),

@@ -258,9 +258,11 @@ extension OperatorAPI {
         try dashboardFile("index.html", call)
     }
 
-    /// `GET /-/{file}`: a file of the dashboard.
+    /// `GET /-/{file}` and `GET /-/{folder}/{file}`: a file of the dashboard.
     func dashboardFile(_ call: OperatorCall) throws(Problem) -> Response {
-        try dashboardFile(call.parameter("file"), call)
+        let folder = call.parameter("folder")
+        let file = call.parameter("file")
+        return try dashboardFile(folder.isEmpty ? file : "\(folder)/\(file)", call)
     }
 
     /// A file of the dashboard. A browser at `[::1]` is redirected to `localhost`: a content security

@@ -14,7 +14,7 @@ import TablesProtocol
 /// | `/tables/{table}/{id}` | DELETE, POST | ``TablesRoutes``: delete, undelete |
 /// | `/tables/{table}/{id}/…` | any | ``TablesRoutes``: passed through to the backend |
 /// | `/tables/…` | OPTIONS | ``TablesRoutes``: the allowed methods |
-/// | `/-/`, `/-/{file}` | GET | ``DashboardFile``, without a sign-in |
+/// | `/-/`, `/-/{file}`, `/-/{folder}/{file}` | GET | ``DashboardFile``, without a sign-in |
 /// | `/-/livez`, `/-/readyz`, `/-/metrics`, `/-/openapi.json` | GET | ``OperatorAPI``, without a sign-in |
 /// | `/-/api/v1/…` | see ``OperatorRoute/all`` | ``OperatorAPI`` |
 /// | any other | any | ``PassThrough``: the backend; ``LoginAnswer`` reads the tokens of logins |

@@ -39,7 +39,8 @@ struct OperatorRoutesTests {
         }
         #expect(first("/-/livez") == "/-/livez")
         #expect(first("/-/") == "/-/")
-        #expect(first("/-/style.css") == "/-/{file}")
+        #expect(first("/-/app.js") == "/-/{file}")
+        #expect(first("/-/queue/state.js") == "/-/{folder}/{file}")
         #expect(first("/-/api/v1/operations/retry") == "/-/api/v1/operations/retry")
         #expect(first("/-/api/v1/operations/x/retry") == "/-/api/v1/operations/{id}/retry")
         #expect(first("/-/api/v1/operations/") == nil)
