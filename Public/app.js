@@ -1,21 +1,21 @@
 // Starts the dashboard: shows the view that the address asks for and passes the events of the proxy to it.
 
-import { decoded, operator, signInByLink } from "./api.js";
-import { conflictsView } from "./conflicts.js";
-import { paced } from "./coalesce.js";
-import { connection } from "./connection.js";
-import { byId, fill } from "./dom.js";
-import { askBeforeLeaving } from "./drafts.js";
-import { followEvents } from "./events.js";
-import { drawNavigation, drawNotice, drawTools, drawWhose, markView, showSignIn } from "./frame.js";
-import { historyView } from "./history.js";
-import { followKeys } from "./keys.js";
-import { announce, showProblem } from "./messages.js";
-import { queueView } from "./queue.js";
-import { statusView } from "./status.js";
-import { tablesView } from "./tables.js";
-import { todosView } from "./todos.js";
-import { words } from "./words.js";
+import { decoded, operator, signInByLink } from "./shared/api.js";
+import { conflictsView } from "./conflicts/conflicts.js";
+import { paced } from "./shared/coalesce.js";
+import { connection } from "./shared/connection.js";
+import { byId, fill } from "./shared/dom.js";
+import { askBeforeLeaving } from "./shared/drafts.js";
+import { followEvents } from "./shared/events.js";
+import { drawNavigation, drawNotice, drawTools, drawWhose, markView, showSignIn } from "./shared/frame.js";
+import { historyView } from "./history/history.js";
+import { followKeys } from "./shared/keys.js";
+import { announce, showProblem } from "./shared/messages.js";
+import { queueView } from "./queue/queue.js";
+import { statusView } from "./status/status.js";
+import { tablesView } from "./tables/tables.js";
+import { todosView } from "./todos/todos.js";
+import { words } from "./shared/words.js";
 
 /** @type {Record<string, ViewMaker>} */
 const makers = {

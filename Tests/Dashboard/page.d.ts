@@ -38,10 +38,10 @@ interface View {
 }
 type ViewMaker = (main: HTMLElement, asked: Route, header: Connection) => View;
 
-/** Whether events arrive, and where not, whether this browser is no longer signed in (events.js). */
+/** Whether events arrive, and where not, whether this browser is no longer signed in (shared/events.js). */
 type PageLink = "connected" | "disconnected" | "signedOut";
 
-/** The line at the top (connection.js). */
+/** The line at the top (shared/connection.js). */
 interface Connection {
   status(): Status | null;
   isRunning(): boolean;
@@ -56,14 +56,14 @@ interface Connection {
   onEvent(kind: string): void;
 }
 
-/** A table that the backend fails for (connection-state.js). */
+/** A table that the backend fails for (shared/connection-state.js). */
 interface FailingTable {
   name: string;
   kind: "push" | "pull";
   wait: TableWait;
 }
 
-/** What the rate of a run is measured from: a phase, and in a pull a table (runs.js). */
+/** What the rate of a run is measured from: a phase, and in a pull a table (shared/runs.js). */
 interface Stage {
   name: string;
   points: { at: number; done: number }[];
@@ -72,7 +72,7 @@ type FollowedRun = Run & { stage: Stage | null };
 
 /**
  * What a message offers to do; the key `u` runs one that undoes something. Its `run` gives null, or a promise
- * of it, where it did not work (messages.js).
+ * of it, where it did not work (shared/messages.js).
  */
 interface Action {
   label: string;
@@ -82,7 +82,7 @@ interface Action {
   isHeld?: true;
 }
 
-/** What the address of the queue asks for (queue-state.js). */
+/** What the address of the queue asks for (queue/state.js). */
 interface QueueFilter {
   id: string | null;
   state: string;
@@ -95,7 +95,7 @@ interface QueueFilter {
   sort: string;
 }
 
-/** An operation and its place in the whole list, from 1 (queue.js). */
+/** An operation and its place in the whole list, from 1 (queue/queue.js). */
 interface ListPlace {
   id: string;
   at: number;
@@ -104,7 +104,7 @@ interface ListPlace {
 type OperationAction = "retry" | "discard";
 type ConflictChoice = Resolve["choice"];
 
-/** Which conflicts are shown; the age is in seconds, as text (conflicts-state.js). */
+/** Which conflicts are shown; the age is in seconds, as text (conflicts/state.js). */
 interface ConflictFilter {
   table: string;
   q: string;
@@ -113,7 +113,7 @@ interface ConflictFilter {
   age: string;
 }
 
-/** What the conflicts view knows (conflicts-state.js). */
+/** What the conflicts view knows (conflicts/state.js). */
 interface ConflictsState {
   filter: ConflictFilter;
   picked: Set<string>;
@@ -123,7 +123,7 @@ interface ConflictsState {
   wanted: string | null;
 }
 
-/** What a person made of a field of a conflict (conflict-field.js); `side` is null for a typed value. */
+/** What a person made of a field of a conflict (conflicts/field.js); `side` is null for a typed value. */
 interface TypedField {
   text: string;
   side: "mine" | "server" | null;
@@ -131,7 +131,7 @@ interface TypedField {
   began: string;
 }
 
-/** The card of a conflict (conflict-card.js). */
+/** The card of a conflict (conflicts/card.js). */
 interface ConflictCard {
   conflict: ConflictDetail;
   element: HTMLElement;
@@ -139,7 +139,7 @@ interface ConflictCard {
   focusField(name: string): void;
 }
 
-/** One of the parts of the history: its changes, or the runs (history.js). */
+/** One of the parts of the history: its changes, or the runs (history/history.js). */
 type HistoryPart = (place: HTMLElement, asked: Route, header: Connection) => {
   refresh(): void;
   navigate(route: Route): void;
@@ -147,7 +147,7 @@ type HistoryPart = (place: HTMLElement, asked: Route, header: Connection) => {
   onLeave?(): void;
 };
 
-/** What the address of the history asks for (history-state.js). */
+/** What the address of the history asks for (history/state.js). */
 interface HistoryFilter {
   q: string;
   when: string;
@@ -156,7 +156,7 @@ interface HistoryFilter {
   table: string;
 }
 
-/** What the history view knows: `period` is what the words of the filter were taken for (history-state.js). */
+/** What the history view knows: `period` is what the words of the filter were taken for (history/state.js). */
 interface HistoryState {
   entries: HistoryEntry[];
   next: string | null;
@@ -168,7 +168,7 @@ interface HistoryState {
   newest: number;
 }
 
-/** What the address of the tables view asks for (tables-state.js). */
+/** What the address of the tables view asks for (tables/state.js). */
 interface TableQuestion {
   table: string;
   filter: string;
@@ -177,7 +177,7 @@ interface TableQuestion {
   id: string;
 }
 
-/** A table and its columns that are shown as todos (todo-source.js). */
+/** A table and its columns that are shown as todos (todos/source.js). */
 interface TodoSource {
   table: string;
   text: string;
@@ -188,14 +188,14 @@ interface KnownTable {
   rows: number;
 }
 
-/** What the address of the todos asks for (todo-list-state.js). */
+/** What the address of the todos asks for (todos/list-state.js). */
 interface TodoQuestion {
   show: string;
   sort: string;
   q: string;
 }
 
-/** What a long list is made with (longlist.js): `keyOf` names a row, `rowPixels` is its likely height. */
+/** What a long list is made with (shared/longlist.js): `keyOf` names a row, `rowPixels` is its likely height. */
 interface LongListParts {
   load(skip: number, top: number): Promise<{ items: any[]; total: number }>;
   keyOf(model: any): string;
@@ -220,7 +220,7 @@ interface StoredText {
   version: string | null;
 }
 
-/** What an edit replaces, and what it asks of its fields (edit.js). */
+/** What an edit replaces, and what it asks of its fields (shared/edit.js). */
 interface Begun {
   version: any;
 }
@@ -230,7 +230,7 @@ interface EditParts<State> {
   isSame(now: State, began: State): boolean;
 }
 
-/** What the field of a text asks of its row (todo-edit.js). */
+/** What the field of a text asks of its row (todos/edit.js). */
 interface TextEditParts {
   name: string;
   label: string;
@@ -250,7 +250,7 @@ interface TextEdit {
   leave(): void;
 }
 
-/** Set by theme.js, which is not a module. */
+/** Set by shared/theme.js, which is not a module. */
 declare var understudyTheme: {
   read(): string;
   set(name: string): void;
@@ -269,7 +269,7 @@ interface ParentNode {
   moveBefore?(element: Node, before: Node | null): void;
 }
 
-/** A step of time in the overview (overview-state.js); times in milliseconds since 1970. */
+/** A step of time in the overview (overview/state.js); times in milliseconds since 1970. */
 interface OverviewStep {
   at: number;
   until: number;
@@ -293,7 +293,7 @@ interface PlotValue {
   kind?: string;
 }
 
-/** What a plot is made with (plot.js). `top` is null where it has no axis of values. */
+/** What a plot is made with (overview/plot.js). `top` is null where it has no axis of values. */
 interface PlotParts {
   title: string;
   unit: string | null;
@@ -305,10 +305,10 @@ interface PlotParts {
   timeOf(step: OverviewStep): string;
 }
 
-/** What a column holds (row-values.js). */
+/** What a column holds (tables/row-values.js). */
 type ValueKind = "text" | "number" | "boolean" | "time" | "day" | "json";
 
-/** The rows on screen, which give the kinds of columns, and the columns shown (tables-rendering.js). */
+/** The rows on screen, which give the kinds of columns, and the columns shown (tables/rendering.js). */
 interface RowColumns {
   items: Item[];
   shown: string[];

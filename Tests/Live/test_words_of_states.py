@@ -30,7 +30,7 @@ def operations(proxy, states):
 
 
 def words_of_the_page():
-    source = (ROOT / "Public/words.js").read_text()
+    source = (ROOT / "Public/shared/words.js").read_text()
     (block,) = re.findall(r"operationState: \{(.*?)\}", source, re.DOTALL)
     return dict(re.findall(r'(\w+): "([^"]+)"', block))
 

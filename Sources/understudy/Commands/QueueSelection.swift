@@ -140,7 +140,7 @@ struct QueueTarget: ParsableArguments {
 }
 
 extension OperationState {
-    /// The state in a person's words: those of the dashboard (`Public/words.js`).
+    /// The state in a person's words: those of the dashboard (`Public/shared/words.js`).
     var word: String {
         switch self {
         case .queued: "queued"
