@@ -161,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient", "TablesProtocol",
+                "Proxy", "Storage", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient",
+                "TablesProtocol",
                 "SyncCore", "Backend", "Digests", httpTypes, logging,
             ],
             exclude: ["Captures"], swiftSettings: settings),

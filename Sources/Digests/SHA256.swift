@@ -23,4 +23,40 @@ package enum SHA256 {
             count = bytes
         }
     }
+
+    /// The digest of bytes that come in pieces, such as those of a file.
+    @safe package struct Running: ~Copyable {
+        // Only this value has the pointer. It comes from `gnutls_hash_init`, and `deinit` gives it back once.
+        private let state: gnutls_hash_hd_t
+
+        package init() {
+            var state: gnutls_hash_hd_t?
+            let code = unsafe gnutls_hash_init(&state, GNUTLS_DIG_SHA256)
+            guard code == GNUTLS_E_SUCCESS, let state = unsafe state else {
+                preconditionFailure("GnuTLS has no SHA-256: \(code)")
+            }
+            unsafe self.state = state
+        }
+
+        deinit {
+            unsafe gnutls_hash_deinit(state, nil)
+        }
+
+        package mutating func take(_ piece: ArraySlice<UInt8>) {
+            // GnuTLS reads the bytes of the piece during the call alone.
+            let code = unsafe piece.withUnsafeBytes {
+                unsafe gnutls_hash(state, $0.baseAddress, $0.count)
+            }
+            precondition(code == GNUTLS_E_SUCCESS, "GnuTLS cannot hash: \(code)")
+        }
+
+        /// The digest of all bytes so far: 32 bytes.
+        package func digest() -> [UInt8] {
+            // GnuTLS writes the 32 bytes of the digest into the new array.
+            unsafe [UInt8](unsafeUninitializedCapacity: SHA256.bytes) { digest, count in
+                unsafe gnutls_hash_output(state, digest.baseAddress)
+                count = SHA256.bytes
+            }
+        }
+    }
 }

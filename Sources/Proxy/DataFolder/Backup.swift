@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 import SyncCore
 package import TablesProtocol
 
@@ -211,17 +211,18 @@ package struct Backup: Sendable {
         let paths = [policies].filter(Files.exists) + identities.map(storeFile)
         return try paths.map { file throws(StartProblem) in
             do {
-                var (bytes, hash) = (Int64(0), SHA256())
+                var bytes: Int64 = 0
+                var hash = SHA256.Running()
                 let isThere = try Files.eachPiece(of: file, mayBeLink: false) { piece in
                     bytes += Int64(piece.count)
-                    hash.update(data: piece)
+                    hash.take(piece)
                 }
                 guard isThere else {
                     throw StartProblem("\(file) is missing: restore another backup.", .error)
                 }
                 return File(
                     name: String(file.dropFirst(path.utf8.count + 1)), bytes: bytes,
-                    sha256: hash.finalize().hexadecimal)
+                    sha256: hash.digest().hexadecimal)
             } catch let problem as StartProblem {
                 throw problem
             } catch {

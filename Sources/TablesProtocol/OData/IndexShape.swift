@@ -98,7 +98,7 @@ extension TableQuery {
     }
 
     /// The columns of the order before the id; nil if an index cannot return the order.
-    func indexOrder(spelling: (String) -> String) -> [Ordering]? {
+    package func indexOrder(spelling: (String) -> String) -> [Ordering]? {
         var order: [Ordering] = []
         for term in orderBy {
             if case .literal = term.expression { continue }

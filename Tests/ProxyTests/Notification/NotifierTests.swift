@@ -1,5 +1,7 @@
 import HTTPMessage
+import HTTPTypes
 import Logging
+import Storage
 import Synchronization
 import TablesProtocol
 import TestSupport
@@ -24,7 +26,7 @@ struct NotifierTests {
             _ test: TestApp, sleep: @escaping @Sendable (Int64) async -> Void = { _ in }
         ) throws -> Notifier {
             Notifier(
-                try #require(Webhook("https://hooks.example/SECRET") { _ in false }),
+                Webhook("https://hooks.example/SECRET", isLoopback: { _ in false }),
                 tenants: test.graph.tenants, transport: transport,
                 sender: Notifier.Sender(
                     host: "till-7", backend: "http://backend.test",

@@ -154,7 +154,7 @@ extension SQLCompiler {
             let text = number.writtenText.map { Self.ordered(.bound(.text($0))) }
             constants = [constant(number)] + [text].compactMap(\.self)
         case .string(let text): constants = [Self.ordered(.bound(.text(text)))]
-        case .null, .guid, .binary, .instant, .date, .time, .duration, .geo:
+        case .null, .guid, .binary, .instant, .date, .time:
             return SQLFragment("\(key.text) IS NULL", key.arguments)
         }
         if constants.count == 1 { return key.infix("=", constants[0]) }
