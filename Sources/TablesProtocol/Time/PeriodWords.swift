@@ -58,9 +58,9 @@ public struct PeriodWords: Sendable {
     private func time(_ word: String) -> Period? {
         let instant = Instant(iso: word.uppercased())
         let local = word.first == "/" ? nil : Instant(parsing: word.uppercased())
-        guard let from = instant ?? local.map({ zone.instant(clockTicks: $0.ticks) }) else {
-            return nil
-        }
+        guard word.utf8.count > 10,
+            let from = instant ?? local.map({ zone.instant(clockTicks: $0.ticks) })
+        else { return nil }
         let seconds: Int64 = word.utf8.count == 16 ? 60 : 1
         let length = instant == nil ? seconds * Instant.ticksPerSecond : 1
         return Period(from: from, to: Instant(ticks: from.ticks + length))
