@@ -156,7 +156,7 @@ struct ConfigurationFileTests {
             for text in ["yes", "no", "true", "false"] { #expect(setting.accepts(text)) }
             for text in ["", "1", "on", "Yes", "TRUE", " yes"] { #expect(!setting.accepts(text)) }
         }
-        #expect(ServeSetting.all.count { $0.allowed == BooleanText.allowed } == 3)
+        #expect(ServeSetting.all.count { $0.allowed == BooleanText.allowed } == 2)
         let file = try ConfigurationFile(
             path: "/c", text: "strict-sdk = yes\nallow-plain-http=true")
         let sources = Sources(
