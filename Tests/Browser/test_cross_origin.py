@@ -74,7 +74,7 @@ function form(path, enctype) {
   await attempt("image of the dashboard", () => element("img", { src: proxy + "/-/icon.svg" }));
   await attempt("script", () => element("script", { src: proxy + "/tables/todoitem" }));
   await attempt("script of the dashboard", () => element("script", { src: proxy + "/-/app.js" }));
-  await attempt("style", () => element("link", { rel: "stylesheet", href: proxy + "/-/style.css" }));
+  await attempt("style", () => element("link", { rel: "stylesheet", href: proxy + "/-/shared/style.css" }));
   await attempt("object", () => element("object", { data: proxy + "/tables/todoitem" }));
   await attempt("frame of the dashboard", async () => {
     const frame = document.createElement("iframe");

@@ -124,7 +124,7 @@ def test_a_message_covers_no_button(world, dashboard, width):
     page.open("conflicts")
     expect(page.page.locator(".conflict")).to_be_visible()
     page.page.evaluate("""async () => {
-        const { toast } = await import("/-/messages.js");
+        const { toast } = await import("/-/shared/messages.js");
         toast("A sentence that is longer than a narrow page is wide. ".repeat(4), { label: "Undo", run() {} });
     }""")
     expect(page.page.locator("#toast")).to_be_visible()
