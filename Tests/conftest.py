@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import functools
+import re
 
 import pytest
 from programs import BINARY, OUTPUT, ROOT, SITE, Backend, Node, Program, Proxy
@@ -25,7 +26,7 @@ def pytest_collection_finish(session):
 
 @functools.cache
 def shares_programs(file):
-    return 'scope="module"' in (ROOT / file).read_text()
+    return re.search(r'scope="module"|[( ](pair|alone)[,)]', (ROOT / file).read_text()) is not None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -143,6 +143,35 @@ def many():
     return insert_many
 
 
+@pytest.fixture(scope="module")
+def proxy_of_the_file(start_shared):
+    return start_shared.proxy("http://127.0.0.1:9", "--sync", "manual")
+
+
+@pytest.fixture
+def alone(proxy_of_the_file):
+    """A proxy whose backend is out of reach. The tests of a file share it; each begins without rows."""
+    proxy_of_the_file.empty()
+    return proxy_of_the_file
+
+
+@pytest.fixture(scope="module")
+def programs_of_the_file(start_shared, request):
+    """The tables of the proxy are `TABLES` of the file."""
+    backend = start_shared.backend("--faults")
+    tables = [word for table in getattr(request.module, "TABLES", ["todoitem"]) for word in ("--table", table)]
+    return backend, start_shared.proxy(backend.url, *tables, "--sync", "manual")
+
+
+@pytest.fixture
+def pair(programs_of_the_file):
+    """A backend and a proxy that syncs only when asked. The tests of a file share them; each begins without rows."""
+    backend, proxy = programs_of_the_file
+    backend.empty()
+    proxy.empty()
+    return backend, proxy
+
+
 @pytest.fixture
 def dashboard(chromium):
     opened = []

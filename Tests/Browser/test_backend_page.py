@@ -48,7 +48,7 @@ WORKER = "self.addEventListener('fetch', (event) => event.respondWith(new Respon
 CSP = "default-src * 'unsafe-inline'"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def backend():
     served = []
 
@@ -71,10 +71,15 @@ def backend():
     backend.shutdown()
 
 
-@pytest.mark.parametrize("path", ["/.auth/login/aad", "/login/aad", "/api/page"])
-def test_a_page_of_the_backend_gets_nothing_of_the_dashboards(dashboard, start, backend, path):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+@pytest.fixture(scope="module")
+def proxy(start_shared, backend):
+    proxy = start_shared.proxy(backend.url, "--sync", "manual")
     proxy.insert({"id": "mine", "text": "canary-todo"})
+    return proxy
+
+
+@pytest.mark.parametrize("path", ["/.auth/login/aad", "/login/aad", "/api/page"])
+def test_a_page_of_the_backend_gets_nothing_of_the_dashboards(dashboard, proxy, backend, path):
     board = dashboard(proxy)
     board.errors_ignored = True
     page = board.context.new_page()
@@ -96,8 +101,7 @@ def test_a_page_of_the_backend_gets_nothing_of_the_dashboards(dashboard, start, 
     assert view.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
 
 
-def test_the_dashboard_runs_no_script_of_the_backends(dashboard, start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_the_dashboard_runs_no_script_of_the_backends(dashboard, proxy, backend):
     board = dashboard(proxy)
     said = board.page.evaluate(
         """() => new Promise((yes) => {
@@ -111,8 +115,7 @@ def test_the_dashboard_runs_no_script_of_the_backends(dashboard, start, backend)
     assert not any("evil.js" in one for one in backend.served)
 
 
-def test_no_page_can_have_a_service_worker_here(dashboard, start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_no_page_can_have_a_service_worker_here(dashboard, proxy, backend):
     board = dashboard(proxy)
     # Also from the dashboard's own origin, whose policy allows none.
     for policy in (False, True):
@@ -126,8 +129,7 @@ def test_no_page_can_have_a_service_worker_here(dashboard, start, backend):
     assert not any("sw.js" in one for one in backend.served)
 
 
-def test_a_link_that_is_none_signs_nobody_out(dashboard, start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_a_link_that_is_none_signs_nobody_out(dashboard, proxy):
     board = dashboard(proxy)
     for link in ("garbage", "%", "%E0%A4%A", ""):
         page = board.context.new_page()
@@ -143,8 +145,7 @@ def test_a_link_that_is_none_signs_nobody_out(dashboard, start, backend):
     wait_until(lambda: board.page.get_by_label("What needs doing?").count() == 1, what="the todos")
 
 
-def test_a_link_that_is_good_replaces_the_session(dashboard, start, backend):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_a_link_that_is_good_replaces_the_session(dashboard, proxy):
     board = dashboard(proxy)
     before = board.page.evaluate("localStorage.getItem('understudy-session')")
     board.page.goto(proxy.operator("POST", "/links", expect=201, json={})["url"])
@@ -153,8 +154,7 @@ def test_a_link_that_is_good_replaces_the_session(dashboard, start, backend):
 
 
 @pytest.mark.parametrize("place", ["queue/%", "queue/%E0%A4%A", "queue/nothing"])
-def test_an_address_of_nothing_says_not_found(dashboard, start, backend, place):
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_an_address_of_nothing_says_not_found(dashboard, proxy, place):
     board = dashboard(proxy)
     page = board.open(place)
     wait_until(lambda: "not found" in page.locator("#main").inner_text().lower(), what="the words")

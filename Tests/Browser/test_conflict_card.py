@@ -7,14 +7,13 @@ from playwright.sync_api import expect
 
 
 @pytest.fixture
-def clashing(start):
+def clashing(pair):
     """Makes conflicts: every item is changed on both sides, with `mine` and `theirs` for each item."""
+    backend, proxy = pair
 
     def clash(changes, **first):
-        backend = start.backend()
         for id in changes:
             backend.insert({"id": id, "text": f"base {id}", **first})
-        proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
         proxy.sync()
         for id, (mine, theirs) in changes.items():
             proxy.update(id, mine)
@@ -365,11 +364,10 @@ def test_a_look_at_a_choice_loses_nothing_that_was_typed(clashing, dashboard):
     expect(result).to_be_editable()
 
 
-def test_a_deletion_says_what_each_choice_does(start, dashboard):
-    backend = start.backend()
+def test_a_deletion_says_what_each_choice_does(pair, dashboard):
+    backend, proxy = pair
     for id in "ab":
         backend.insert({"id": id, "text": f"base {id}"})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     proxy.update("a", {"text": "mine"})
     backend.delete("a")

@@ -4,15 +4,17 @@ import pytest
 from playwright.sync_api import expect
 
 
+TABLES = ["todoitem", "book"]
+
+
 @pytest.fixture
-def clashing(start):
+def clashing(pair):
     """Six conflicts of two tables; in each, one field was changed on both sides and another only here."""
-    backend = start.backend()
+    backend, proxy = pair
     ids = {"todoitem": ["a", "b", "c", "d"], "book": ["x", "y"]}
     for table, some in ids.items():
         for id in some:
             backend.insert({"id": id, "text": f"base {id}", "note": "base"}, table)
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--table", "book", "--sync", "manual")
     proxy.sync()
     # Of a and b ours is the later side, of the others theirs.
     for table, some in ids.items():

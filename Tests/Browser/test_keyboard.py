@@ -52,9 +52,8 @@ def test_the_story_without_a_mouse(start, dashboard):
     expect(page.page.locator(".history li").first).to_be_visible()
 
 
-def test_the_sheet_of_keys_and_the_switch(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    page = dashboard(proxy)
+def test_the_sheet_of_keys_and_the_switch(alone, dashboard):
+    page = dashboard(alone)
     keys = page.page.keyboard
     keys.press("?")
     sheet = page.page.get_by_role("dialog")
@@ -71,19 +70,17 @@ def test_the_sheet_of_keys_and_the_switch(start, dashboard):
     assert page.page.url.endswith("#/todos")
 
 
-def test_letters_that_are_typed_are_only_typed(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    page = dashboard(proxy)
+def test_letters_that_are_typed_are_only_typed(alone, dashboard):
+    page = dashboard(alone)
     page.page.keyboard.press("/")
     expect(page.page.get_by_label("Search todos")).to_be_focused()
     page.page.keyboard.type("gcmt?")
     expect(page.page.get_by_label("Search todos")).to_have_value("gcmt?")
 
 
-def test_keys_tick_delete_and_take_back(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    proxy.insert({"text": "one", "complete": False})
-    page = dashboard(proxy)
+def test_keys_tick_delete_and_take_back(alone, dashboard):
+    alone.insert({"text": "one", "complete": False})
+    page = dashboard(alone)
     keys = page.page.keyboard
     expect(page.todo("one")).to_have_count(1)
     keys.press("j")

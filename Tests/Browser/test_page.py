@@ -11,15 +11,8 @@ TRANSFERRED_BYTES = 160_000
 FILES = dashboard_files()
 
 
-@pytest.fixture(scope="module")
-def empty(start_shared):
-    """A proxy without rows, for tests of the page's files and of what only the browser keeps."""
-    return start_shared.proxy("http://127.0.0.1:9", "--sync", "manual")
-
-
-def test_the_whole_page_is_small_and_its_policy_strict(empty, dashboard):
-    proxy = empty
-    answers = [requests.get(f"{proxy.url}/-/{name}", timeout=10) for name in FILES]
+def test_the_whole_page_is_small_and_its_policy_strict(alone, dashboard):
+    answers = [requests.get(f"{alone.url}/-/{name}", timeout=10) for name in FILES]
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.headers["Content-Encoding"] for answer in answers} == {"gzip"}
     assert sum(int(answer.headers["Content-Length"]) for answer in answers) < TRANSFERRED_BYTES
@@ -27,7 +20,7 @@ def test_the_whole_page_is_small_and_its_policy_strict(empty, dashboard):
         policy = answer.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy
         assert "http" not in policy
-    page = dashboard(proxy)
+    page = dashboard(alone)
     page.page.on("console", lambda message: page.errors.append(message.text)
                  if "Content Security Policy" in message.text else None)
     for view in ("todos", "conflicts", "queue", "tables", "history", "status"):
@@ -35,9 +28,9 @@ def test_the_whole_page_is_small_and_its_policy_strict(empty, dashboard):
         expect(page.page.locator("main h1")).to_have_count(1)
 
 
-def test_a_second_load_transfers_no_file_again(empty):
+def test_a_second_load_transfers_no_file_again(alone):
     for name, file in FILES.items():
-        address = f"{empty.url}/-/{name}"
+        address = f"{alone.url}/-/{name}"
         first = requests.get(address, timeout=10)
         plain = requests.get(address, headers={"Accept-Encoding": "gzip;q=0"}, timeout=10)
         assert first.content == plain.content
@@ -52,9 +45,8 @@ def test_a_second_load_transfers_no_file_again(empty):
         assert other.status_code == 200
 
 
-def test_every_module_is_asked_for_at_once(start):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    page = requests.get(proxy.url + "/-/", timeout=10).text
+def test_every_module_is_asked_for_at_once(alone):
+    page = requests.get(alone.url + "/-/", timeout=10).text
     scripts = re.findall(r'<script[^>]* src="([^"]+)">', page)
     modules = {name for name in FILES if name.endswith(".js")} - set(scripts)
     asked = re.findall(r'<link rel="modulepreload" href="([^"]+)">', page)
@@ -65,8 +57,8 @@ def background(page):
     return page.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
 
 
-def test_the_theme_follows_the_system_until_somebody_chooses(empty, dashboard):
-    page = dashboard(empty, color_scheme="dark")
+def test_the_theme_follows_the_system_until_somebody_chooses(alone, dashboard):
+    page = dashboard(alone, color_scheme="dark")
     dark = background(page)
     page.page.get_by_role("button", name="Theme: as the system").click()
     light = background(page)
@@ -79,9 +71,8 @@ def test_the_theme_follows_the_system_until_somebody_chooses(empty, dashboard):
     expect(page.page.get_by_role("button", name="Theme: dark")).to_be_visible()
 
 
-def test_nothing_moves_for_those_who_want_it_still(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    page = dashboard(proxy)
+def test_nothing_moves_for_those_who_want_it_still(alone, dashboard):
+    page = dashboard(alone)
     moving = "document.getAnimations().length"
     page.page.get_by_role("button", name="Sync now").click()
     assert page.page.evaluate(moving) == 0
@@ -152,11 +143,10 @@ VIEWS = {
 }
 
 
-def test_every_view_can_be_used_at_four_times_the_size(start, dashboard):
+def test_every_view_can_be_used_at_four_times_the_size(alone, dashboard):
     """1280 x 1024 at 400 % is a window of 320 x 256 CSS pixels."""
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    proxy.insert({"text": "one", "complete": False})
-    page = dashboard(proxy, viewport={"width": 320, "height": 256})
+    alone.insert({"text": "one", "complete": False})
+    page = dashboard(alone, viewport={"width": 320, "height": 256})
     for view, selector in VIEWS.items():
         page.open(view)
         expect(page.page.locator(selector).first).to_be_attached()
@@ -197,9 +187,9 @@ def test_script_in_rows_conflicts_errors_and_searches_is_text_in_every_view(star
         assert page.page.evaluate("window.owned") is None, view
 
 
-def test_nothing_tells_another_site_where_the_page_is(empty):
+def test_nothing_tells_another_site_where_the_page_is(alone):
     for name in FILES:
-        fields = requests.get(f"{empty.url}/-/{name}", timeout=10).headers
+        fields = requests.get(f"{alone.url}/-/{name}", timeout=10).headers
         assert fields["Referrer-Policy"] == "no-referrer"
         assert fields["Cross-Origin-Resource-Policy"] == "same-origin"
         assert fields["X-Content-Type-Options"] == "nosniff"
@@ -257,10 +247,9 @@ def test_undo_stays_in_the_window_however_long_a_title_is(long_title, dashboard,
     expect(page.page.locator(".todos li")).to_have_count(1)
 
 
-def test_with_forced_colours_the_pressed_choice_and_the_key_of_a_plot_can_be_seen(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    proxy.insert({"text": "one", "complete": False})
-    page = dashboard(proxy, forced_colors="active", viewport={"width": 1280, "height": 900})
+def test_with_forced_colours_the_pressed_choice_and_the_key_of_a_plot_can_be_seen(alone, dashboard):
+    alone.insert({"text": "one", "complete": False})
+    page = dashboard(alone, forced_colors="active", viewport={"width": 1280, "height": 900})
     ground = "one => getComputedStyle(one).backgroundColor"
     for view in ("todos", "queue"):
         page.open(view)
@@ -276,10 +265,9 @@ def test_with_forced_colours_the_pressed_choice_and_the_key_of_a_plot_can_be_see
     assert paper not in squares.evaluate_all(f"all => all.map({ground})")
 
 
-def test_an_address_with_the_name_of_a_property_of_every_object_shows_the_todos(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    proxy.insert({"text": "one", "complete": False})
-    page = dashboard(proxy)
+def test_an_address_with_the_name_of_a_property_of_every_object_shows_the_todos(alone, dashboard):
+    alone.insert({"text": "one", "complete": False})
+    page = dashboard(alone)
     for place in ("constructor", "__proto__", "todos?show=constructor&sort=toString"):
         page.open(place)
         page.page.reload()

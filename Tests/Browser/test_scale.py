@@ -9,8 +9,7 @@ VIEWS = {
 }
 
 
-@pytest.fixture
-def furnished(start):
+def furnish(start):
     backend = start.backend()
     for n in range(3):
         backend.insert({"id": f"a{n}", "text": f"todo {n}"})
@@ -20,6 +19,11 @@ def furnished(start):
     backend.update("a0", {"text": "theirs"})
     proxy.sync()
     return proxy
+
+
+@pytest.fixture(scope="module")
+def furnished(start_shared):
+    return furnish(start_shared)
 
 
 @pytest.mark.parametrize("width", [320, 720, 1440, 2560])
@@ -94,12 +98,13 @@ def test_a_tab_keeps_its_place_when_it_is_the_current_one(furnished, dashboard):
     assert all(place == places[0] for place in places), places
 
 
-def test_the_head_is_small_on_a_telephone(furnished, dashboard):
+def test_the_head_is_small_on_a_telephone(start, dashboard):
     """Also with changes that need a decision, and while a person works offline."""
-    page = dashboard(furnished, viewport={"width": 320, "height": 900})
+    proxy = furnish(start)
+    page = dashboard(proxy, viewport={"width": 320, "height": 900})
     expect(page.page.locator("#connection")).to_contain_text("1 change needs a decision")
     assert page.page.locator(".top").bounding_box()["height"] <= 120
-    furnished.insert({"text": "waits"})
-    furnished.operator("POST", "/mode", json={"mode": "offline"})
+    proxy.insert({"text": "waits"})
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
     expect(page.page.locator(".pill")).to_contain_text("offline", ignore_case=True)
     assert page.page.locator(".top").bounding_box()["height"] <= 120

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from programs import wait_until
 
+TABLES = ["todoitem", "notes"]
 OWN = ("id", "text", "note", "complete")
 
 
@@ -21,11 +22,10 @@ def everywhere(backend, proxy):
 
 
 @pytest.fixture
-def clashing(start):
-    backend = start.backend()
+def clashing(pair):
+    backend, proxy = pair
     for id in "ab":
         backend.insert({"id": id, "text": f"base {id}", "note": "", "complete": False})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     for id in "ab":
         proxy.update(id, {"text": f"mine {id}"})
@@ -36,12 +36,11 @@ def clashing(start):
 
 
 @pytest.fixture
-def rows(start):
+def rows(pair):
     """Two rows on both sides."""
-    backend = start.backend()
+    backend, proxy = pair
     for id in "ab":
         backend.insert({"id": id, "text": f"row {id}", "note": f"note {id}", "complete": False})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     return backend, proxy
 
@@ -279,10 +278,9 @@ def test_a_text_typed_for_a_row_that_is_gone_can_be_copied(rows, dashboard):
 
 
 @pytest.fixture
-def queued(start):
+def queued(pair):
     """Two inserts that wait to be sent."""
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    backend, proxy = pair
     for id in "ab":
         proxy.insert({"id": id, "text": f"queued {id}", "note": "", "complete": False})
     return backend, proxy
@@ -375,10 +373,9 @@ def test_an_undo_that_got_no_answer_is_offered_again(rows, dashboard):
     assert everywhere(backend, proxy) == (expected, expected)
 
 
-def test_a_sign_in_that_ended_is_said_and_what_is_typed_stays(start, dashboard):
-    backend = start.backend()
+def test_a_sign_in_that_ended_is_said_and_what_is_typed_stays(pair, dashboard):
+    backend, proxy = pair
     backend.insert(row("a", "row a"))
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     one = dashboard(proxy)
     page = one.open("tables/todoitem")
@@ -546,10 +543,9 @@ def test_a_text_typed_for_a_deleted_row_is_no_disabled_field(rows, dashboard):
     assert everywhere(backend, proxy) == (expected, expected)
 
 
-def test_unsaved_text_of_another_table_has_a_link(start, dashboard):
-    backend = start.backend()
+def test_unsaved_text_of_another_table_has_a_link(pair, dashboard):
+    backend, proxy = pair
     backend.insert(row("a", "row a", "note a"))
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--table", "notes", "--sync", "manual")
     proxy.sync()
     proxy.insert({"id": "n", "text": "a note"}, table="notes")
     page = dashboard(proxy).open("tables/todoitem")
