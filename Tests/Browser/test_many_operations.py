@@ -1,6 +1,8 @@
-"""A long queue: every view answers at once. It has 10,000 operations unless OPERATIONS says otherwise."""
+"""Many todos, and a long queue with a change of each: every view answers at once, and the page has only the rows
+near the window. There are 10,000 todos unless OPERATIONS says otherwise, and a tenth as many notes."""
 
 import os
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -8,21 +10,22 @@ from programs import wait_until
 
 COUNT = int(os.environ.get("OPERATIONS", 10_000))
 VIEW_MILLISECONDS = 300
+NOTES = COUNT // 10
 RARE = [n for n in range(COUNT) if n % (COUNT // 7) == 1]
 
 
 @pytest.fixture(scope="module")
 def queue(start_shared, many):
-    """A proxy with COUNT operations: a tenth of them in another table, some with a rare word."""
+    """A proxy with an operation for each todo and each note. A tenth is completed, and some have a rare word."""
     proxy = start_shared.proxy("http://127.0.0.1:9", "--sync", "manual")
 
-    def items(wanted):
-        return ({"id": f"op{n:06}", "text": f"Todo {n:06}", "complete": False,
+    def items(numbers):
+        return ({"id": f"op{n:06}", "text": f"Todo {n:06}", "complete": n % 10 == 0,
                  "note": "a rare word" if n in RARE else "as all the others"}
-                for n in range(COUNT) if wanted(n))
+                for n in numbers)
 
-    many(proxy, items(lambda n: n % 10))
-    many(proxy, items(lambda n: n % 10 == 0), table="notes")
+    many(proxy, items(range(COUNT)))
+    many(proxy, items(range(0, COUNT, 10)), table="notes")
     return proxy
 
 
@@ -96,13 +99,47 @@ def test_every_filter_of_the_queue_answers_at_once(page):
 
 def test_the_list_reaches_from_the_first_to_the_last(page):
     page.open("queue")
-    expect(page.page.locator(".bulk .count")).to_have_text(f"{COUNT:,} operations")
+    expect(page.page.locator(".bulk .count")).to_have_text(f"{COUNT + NOTES:,} operations")
     expect(rows(page).first).to_be_visible()
     assert rows(page).count() < 300, "only rows near the window are in the page"
     page.page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
     places = "[...document.querySelectorAll('.operations li')].map(one => Number(one.ariaPosInSet))"
-    middle = range(int(COUNT * 0.48), int(COUNT * 0.52))
+    last = COUNT + NOTES
+    middle = range(int(last * 0.48), int(last * 0.52))
     wait_until(lambda: any(at in middle for at in page.page.evaluate(places)), what="the middle")
     page.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    expect(page.page.locator(f".operations li[aria-posinset='{COUNT}']")).to_be_visible()
+    expect(page.page.locator(f".operations li[aria-posinset='{last}']")).to_be_visible()
     assert rows(page).count() < 300, "rows that were scrolled away have left the page"
+
+
+def test_so_many_todos_are_as_quick_as_ten(page):
+    todos = page.page.locator(".todos li")
+    page.open("todos?sort=text")
+    expect(page.todo("Todo 000000")).to_have_count(1)
+    expect(page.page.locator(".bar .count")).to_have_text(f"{COUNT - NOTES:,} todos left")
+    assert todos.count() < 300, "only rows near the window are in the page"
+
+    page.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.todo(f"Todo {COUNT - 1:06}")).to_be_visible()
+    assert todos.count() < 300, "rows that were scrolled away have left the page"
+    assert todos.last.get_attribute("aria-posinset") == str(COUNT)
+
+    began = time.monotonic()
+    page.page.get_by_label("Search todos").fill("todo 00777")
+    expect(todos).to_have_count(10)
+    assert time.monotonic() - began < 2
+    page.page.get_by_role("button", name="Completed").click()
+    expect(todos).to_have_count(1)
+    assert "q=todo" in page.page.url and "show=completed" in page.page.url
+    page.page.reload()
+    expect(todos).to_have_count(1)
+
+    page.open("todos")
+    page.page.get_by_label("Search todos").fill("")
+    page.page.get_by_role("button", name="All", exact=True).click()
+    page.page.get_by_label("Sort by").select_option("newest")
+    page.add("one more")
+    expect(todos.first).to_contain_text("one more")
+    page.edit("one more", "one more, edited")
+    page.page.get_by_role("button", name="Delete “one more, edited”").click()
+    expect(page.todo("one more, edited")).to_have_count(0)

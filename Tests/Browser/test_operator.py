@@ -64,15 +64,6 @@ def test_working_offline_by_choice_holds_the_queue_until_going_online(start, das
     assert len(backend.all()) == 1
 
 
-def test_sync_now_with_the_backend_down_says_so_and_loses_nothing(start, dashboard):
-    proxy = start.proxy("http://127.0.0.1:9")
-    page = dashboard(proxy)
-    page.add("safe")
-    page.sync()
-    expect(page.page.locator("#toast")).to_contain_text("Cannot reach the backend")
-    assert len(proxy.all()) == 1
-
-
 def test_without_the_link_the_page_says_how_to_get_one(start, chromium):
     proxy = start.proxy("http://127.0.0.1:9")
     page = chromium.new_page()

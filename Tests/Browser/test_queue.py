@@ -3,14 +3,14 @@
 import pytest
 from playwright.sync_api import expect
 
+TABLES = ["todoitem", "notes"]
 REFUSE = {"kind": "status", "status": 400, "methods": ["POST"]}
 
 
 @pytest.fixture
-def refused(start):
+def refused(pair):
     """Seven operations that the backend refused for one reason, and one that only waits."""
-    backend = start.backend("--faults")
-    proxy = start.proxy(backend.url, "--sync", "manual")
+    backend, proxy = pair
     proxy.insert({"text": "good"})
     proxy.sync()
     backend.faults(REFUSE)
@@ -63,20 +63,8 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     assert [row["text"] for row in backend.all("notes")] == ["elsewhere"]
 
 
-def test_discarding_all_that_match_asks_with_the_count(refused, dashboard):
-    backend, proxy = refused
-    page = dashboard(proxy)
-    page.open("queue?state=quarantined")
-    page.page.get_by_role("button", name="Discard all 7").click()
-    expect(page.page.get_by_role("dialog")).to_contain_text("7 operations match")
-    page.confirm("Discard 7 unsent changes")
-    page.toast("7 discarded")
-    expect(page.page.locator("main")).to_contain_text("Nothing matches")
-    assert proxy.status()["queue"]["quarantined"] == 0
-
-
-def test_enter_discards_many_and_undo_restores_all(start, dashboard, many):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+def test_enter_discards_many_and_undo_restores_all(pair, dashboard, many):
+    _, proxy = pair
     many(proxy, ({"text": f"t{n:03}"} for n in range(120)))
     before = {row["id"]: row["text"] for row in proxy.all()}
     page = dashboard(proxy)
@@ -234,16 +222,6 @@ def test_shift_selects_a_range(refused, dashboard):
     expect(page.page.locator("#operation-title")).to_have_count(0)
 
 
-def test_the_bulk_bar_stays_in_sight(start, dashboard, many):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    many(proxy, ({"text": f"t{n:03}"} for n in range(200)))
-    page = dashboard(proxy)
-    page.open("queue")
-    expect(rows(page).first).to_be_visible()
-    page.page.evaluate("scrollTo(0, 3000)")
-    expect(page.page.locator(".bulk")).to_be_in_viewport()
-
-
 def test_a_waiting_operation_says_when_it_is_tried_next_and_why(start, dashboard):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
@@ -261,9 +239,8 @@ def test_a_waiting_operation_says_when_it_is_tried_next_and_why(start, dashboard
     page.toast("Queued for retry")
 
 
-def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
-    backend = start.backend("--faults")
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_an_attempt_shows_the_whole_exchange_without_secrets(pair, dashboard):
+    backend, proxy = pair
     backend.faults(REFUSE)
     proxy.insert({"text": "recorded"})
     proxy.sync()
@@ -286,8 +263,8 @@ def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     expect(log.locator("details[open]")).to_have_count(1)
 
 
-def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dashboard, many):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(pair, dashboard, many):
+    _, proxy = pair
     many(proxy, ({"text": f"t{n:04}"} for n in range(1200)))
     page = dashboard(proxy)
     page.open("queue")
@@ -310,8 +287,8 @@ def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dash
     assert len(proxy.all()) == 1200
 
 
-def test_a_range_reaches_rows_that_are_scrolled_away_and_stays_after_a_cancel(start, dashboard, many):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+def test_a_range_reaches_rows_that_are_scrolled_away_and_stays_after_a_cancel(pair, dashboard, many):
+    _, proxy = pair
     many(proxy, ({"text": f"t{n:03}"} for n in range(800)))
     page = dashboard(proxy)
     page.open("queue")
@@ -324,6 +301,7 @@ def test_a_range_reaches_rows_that_are_scrolled_away_and_stays_after_a_cancel(st
     for place in range(640, 801, 40):
         at(place).scroll_into_view_if_needed()
     expect(at(600)).to_have_count(0)
+    expect(page.page.locator(".bulk")).to_be_in_viewport()
     at(800).get_by_role("checkbox").click(modifiers=["Shift"])
     expect(count).to_have_text("201 selected")
     page.page.get_by_role("button", name="Discard 201").click()
@@ -363,8 +341,8 @@ def test_what_arrives_takes_no_focus(refused, dashboard):
     expect(page.page.get_by_role("button", name="Discard all 9")).to_be_focused()
 
 
-def test_what_was_done_before_the_work_broke_off_can_be_taken_back(start, dashboard, many):
-    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+def test_what_was_done_before_the_work_broke_off_can_be_taken_back(pair, dashboard, many):
+    _, proxy = pair
     many(proxy, ({"text": f"t{n:03}"} for n in range(600)))
     page = dashboard(proxy)
     page.open("queue")

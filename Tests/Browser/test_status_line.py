@@ -25,9 +25,8 @@ def test_nothing_is_claimed_before_the_first_sync(start, dashboard):
     expect(detail(page)).to_contain_text("Everything is on the server")
 
 
-def test_understudy_that_has_stopped_claims_nothing(start, dashboard):
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+def test_understudy_that_has_stopped_claims_nothing(pair, dashboard):
+    _, proxy = pair
     proxy.sync()
     page = dashboard(proxy)
     expect(detail(page)).to_contain_text("Everything is on the server")
@@ -46,6 +45,7 @@ def test_a_backend_out_of_reach_is_named_with_the_reason_and_the_next_try(start,
     proxy = start.proxy("http://127.0.0.1:9")
     page = dashboard(proxy)
     page.sync()
+    page.toast("Cannot reach the backend")
     expect(pill(page)).to_have_text("Cannot reach the backend")
     expect(detail(page)).to_contain_text("connect")
     expect(detail(page)).to_contain_text("next try")
@@ -66,11 +66,10 @@ def test_a_pull_under_way_shows_that_the_backend_is_in_reach(start, dashboard, m
     backend.faults()
 
 
-def test_conflicts_count_as_unsent_and_the_figures_agree(start, dashboard):
-    backend = start.backend()
+def test_conflicts_count_as_unsent_and_the_figures_agree(pair, dashboard):
+    backend, proxy = pair
     for id in "abc":
         backend.insert({"id": id, "text": "base"})
-    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
     proxy.sync()
     for id in "abc":
         proxy.update(id, {"text": "mine"})
@@ -88,9 +87,8 @@ def test_conflicts_count_as_unsent_and_the_figures_agree(start, dashboard):
     page.toast("Working online again. 1 change goes out with the next sync. 3 changes need a decision.")
 
 
-def test_sync_now_while_working_offline_says_so_at_once(start, dashboard):
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+def test_sync_now_while_working_offline_says_so_at_once(pair, dashboard):
+    _, proxy = pair
     page = dashboard(proxy)
     page.page.get_by_role("button", name="Work offline").click()
     expect(pill(page)).to_have_text("Working offline")
@@ -104,9 +102,8 @@ def test_sync_now_while_working_offline_says_so_at_once(start, dashboard):
     expect(pill(page)).not_to_have_text("Working offline")
 
 
-def test_a_retry_says_that_it_is_queued_and_offers_the_sync(start, dashboard):
-    backend = start.backend("--faults")
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_a_retry_says_that_it_is_queued_and_offers_the_sync(pair, dashboard):
+    backend, proxy = pair
     backend.faults({"kind": "status", "status": 400, "methods": ["POST"]})
     for n in range(3):
         proxy.insert({"text": f"refused {n}"})

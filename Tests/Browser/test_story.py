@@ -4,10 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 
-def play_until_the_conflict(start, dashboard):
-    backend = start.backend()
+def play_until_the_conflict(pair, dashboard):
+    backend, proxy = pair
     backend.insert({"id": "eggs", "text": "Buy eggs", "complete": False})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     page = dashboard(proxy)
     expect(page.todo("Buy eggs")).to_contain_text("on the server")
@@ -39,8 +38,8 @@ def holds(backend, proxy, text):
     "button, text",
     [("Keep yours", "Buy eggs (6)"), ("Keep the server’s", "Buy organic eggs")],
 )
-def test_one_side_is_kept(start, dashboard, button, text):
-    backend, proxy, page = play_until_the_conflict(start, dashboard)
+def test_one_side_is_kept(pair, dashboard, button, text):
+    backend, proxy, page = play_until_the_conflict(pair, dashboard)
     page.page.get_by_role("button", name=button, exact=True).click()
     page.all_decided()
     page.sync()
@@ -49,28 +48,16 @@ def test_one_side_is_kept(start, dashboard, button, text):
     expect(page.todo(text)).to_contain_text("on the server")
 
 
-def test_field_by_field_with_an_edited_result(start, dashboard):
-    backend, proxy, page = play_until_the_conflict(start, dashboard)
-    page.page.get_by_role("radio", name="Use the server’s for text").check()
-    result = page.page.get_by_label("Result: text")
-    expect(result).to_have_value("Buy organic eggs")
-    result.fill("Buy organic eggs (6)")
-    page.page.get_by_role("button", name="Save this version").click()
-    page.all_decided()
-    page.sync()
-    holds(backend, proxy, "Buy organic eggs (6)")
-
-
-def test_both_are_kept_as_two_todos(start, dashboard):
-    backend, proxy, page = play_until_the_conflict(start, dashboard)
+def test_both_are_kept_as_two_todos(pair, dashboard):
+    backend, proxy, page = play_until_the_conflict(pair, dashboard)
     page.page.get_by_role("button", name="Keep both").click()
     page.all_decided()
     page.sync()
     assert sorted(row["text"] for row in backend.all()) == ["Buy eggs (6)", "Buy organic eggs"]
 
 
-def test_cancel_leaves_it_pending(start, dashboard):
-    backend, proxy, page = play_until_the_conflict(start, dashboard)
+def test_cancel_leaves_it_pending(pair, dashboard):
+    backend, proxy, page = play_until_the_conflict(pair, dashboard)
     page.page.get_by_role("link", name="Not now").click()
     expect(page.todo("Buy eggs (6)")).to_contain_text("needs a decision")
     page.sync()
@@ -78,8 +65,8 @@ def test_cancel_leaves_it_pending(start, dashboard):
     assert proxy.operator("GET", "/conflicts")["total"] == 1
 
 
-def test_it_comes_back_when_the_server_changes_before_the_choice_arrives(start, dashboard):
-    backend, proxy, page = play_until_the_conflict(start, dashboard)
+def test_it_comes_back_when_the_server_changes_before_the_choice_arrives(pair, dashboard):
+    backend, proxy, page = play_until_the_conflict(pair, dashboard)
     page.page.get_by_role("button", name="Keep yours", exact=True).click()
     page.all_decided()
     backend.update("eggs", {"text": "Buy free-range eggs"})
