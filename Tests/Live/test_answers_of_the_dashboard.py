@@ -18,7 +18,7 @@ def world(start_shared):
 
 
 @pytest.mark.parametrize("method, target, fields, status", [
-    ("GET", "/-/", [], 200), ("GET", "/-/app.js", [], 200), ("GET", "/-/style.css", [], 200),
+    ("GET", "/-/", [], 200), ("GET", "/-/app.js", [], 200), ("GET", "/-/shared/style.css", [], 200),
     ("GET", "/-", [], 302), ("GET", "/-/none.js", [], 404), ("GET", "/-/livez", [], 200),
     ("HEAD", "/-/livez", [], 200), ("GET", "/-/readyz", [], 200), ("GET", "/-/metrics", [], 200),
     ("GET", "/-/openapi.json", [], 200), ("GET", "/-/api/v1/status", [], 401),

@@ -37,7 +37,7 @@ def test_each_port_has_only_its_own_paths(world):
     for target in ("/-/", "/-"):
         status, answer = clients(target)
         assert status == 302 and f"Location: http://127.0.0.1:{port}/-/\r\n".encode() in answer
-    for target in ("/-/app.js", "/-/style.css", "/-/none"):
+    for target in ("/-/app.js", "/-/shared/style.css", "/-/none"):
         assert clients(target)[0] == 404
     kind = ["Content-Type: application/json"]
     assert clients("/-/api/v1/session", "POST", kind)[0] == 404
