@@ -41,7 +41,7 @@ class Refusing(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def refusing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -52,9 +52,8 @@ def refusing():
 WORDS = "alpha beta gamma delta epsilon zeta eta theta".split()
 
 
-@pytest.fixture
-def refused(start, refusing):
-    """Nine refusals of one cause, three of another, and eight with a cause of their own."""
+def refused_by(refusing, start):
+    """A proxy with nine refusals of one cause, three of another, and eight with a cause of their own."""
     proxy = start.proxy(refusing, "--sync", "manual")
     rows = [{"why": "taken", "text": f"Title {n}"} for n in range(9)]
     rows += [{"why": "big", "text": f"Row {n}"} for n in range(3)]
@@ -64,6 +63,16 @@ def refused(start, refusing):
     proxy.sync()
     assert proxy.status()["queue"]["quarantined"] == 20
     return proxy
+
+
+@pytest.fixture
+def refused(refusing, start):
+    return refused_by(refusing, start)
+
+
+@pytest.fixture(scope="module")
+def refused_to_look_at(refusing, start_shared):
+    return refused_by(refusing, start_shared)
 
 
 def causes(page):
@@ -79,8 +88,8 @@ def rows(page):
     return page.page.locator(".operations li")
 
 
-def test_refusals_that_differ_only_in_their_values_are_one_row(refused, dashboard):
-    page = dashboard(refused, viewport={"width": 1440, "height": 900})
+def test_refusals_that_differ_only_in_their_values_are_one_row(refused_to_look_at, dashboard):
+    page = dashboard(refused_to_look_at, viewport={"width": 1440, "height": 900})
     open_causes(page)
     expect(causes(page)).to_have_count(6)
     first, second = causes(page).nth(0), causes(page).nth(1)
@@ -109,8 +118,8 @@ def test_refusals_that_differ_only_in_their_values_are_one_row(refused, dashboar
     expect(rows(page)).to_have_count(20)
 
 
-def test_all_causes_are_shown_on_request(refused, dashboard):
-    page = dashboard(refused)
+def test_all_causes_are_shown_on_request(refused_to_look_at, dashboard):
+    page = dashboard(refused_to_look_at)
     open_causes(page)
     page.page.get_by_role("button", name="Show all 10 causes").click()
     expect(causes(page)).to_have_count(10)
@@ -163,8 +172,8 @@ def test_filters_and_orders_are_in_the_address(refused, dashboard):
     page.accessible()
 
 
-def test_nothing_moves_when_the_causes_arrive(refused, dashboard):
-    page = dashboard(refused, viewport={"width": 1440, "height": 900})
+def test_nothing_moves_when_the_causes_arrive(refused_to_look_at, dashboard):
+    page = dashboard(refused_to_look_at, viewport={"width": 1440, "height": 900})
     page.watch_shifts()
     open_causes(page)
     expect(rows(page).first).to_be_visible()
@@ -179,9 +188,9 @@ def test_nothing_moves_when_the_causes_arrive(refused, dashboard):
     assert page.shift() < 0.02
 
 
-def test_on_a_narrow_page_each_cause_is_a_card(refused, dashboard):
+def test_on_a_narrow_page_each_cause_is_a_card(refused_to_look_at, dashboard):
     for width in (320, 720):
-        page = dashboard(refused, viewport={"width": width, "height": 900})
+        page = dashboard(refused_to_look_at, viewport={"width": width, "height": 900})
         open_causes(page)
         expect(causes(page)).to_have_count(6)
         page.no_overflow(f"the causes at {width}")

@@ -7,13 +7,15 @@ import pytest
 from playwright.sync_api import expect
 
 
+TABLES = ["book"]
+
+
 @pytest.fixture
-def books(start):
-    backend = start.backend()
+def books(pair):
+    backend, proxy = pair
     for n in range(12):
         backend.request("POST", "/tables/book", json={
             "id": f"b{n:02}", "title": f"Book {n}", "pages": n * 100, "author": {"name": "A"}})
-    proxy = start.proxy(backend.url, "--table", "book", "--sync", "manual")
     proxy.sync()
     return backend, proxy
 

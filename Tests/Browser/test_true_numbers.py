@@ -7,13 +7,10 @@ REFUSE = {"kind": "status", "status": 400, "methods": ["POST"]}
 REFUSED_AGAIN = "The backend refused it with 400"
 
 
-@pytest.fixture
-def stuck(start):
-    """Three changes that the backend refused, and two conflicts."""
-    backend = start.backend("--faults")
+def stick(backend, proxy):
+    """Makes three changes that the backend refuses, and two conflicts."""
     for id in "ab":
         backend.insert({"id": id, "text": "base"})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     for id in "ab":
         proxy.update(id, {"text": "mine"})
@@ -24,7 +21,12 @@ def stuck(start):
     proxy.sync()
     queue = proxy.status()["queue"]
     assert (queue["conflict"], queue["quarantined"]) == (2, 3)
-    return backend, proxy
+
+
+@pytest.fixture
+def stuck(pair):
+    stick(*pair)
+    return pair
 
 
 def detail(page):
@@ -54,8 +56,10 @@ def test_the_number_that_needs_a_decision_leads_to_so_many_rows(stuck, dashboard
     expect(rows(page)).to_have_count(6)
 
 
-def test_the_counts_beside_the_queue_are_those_of_the_line_at_the_top(stuck, dashboard):
-    _, proxy = stuck
+def test_the_counts_beside_the_queue_are_those_of_the_line_at_the_top(start, dashboard):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    stick(backend, proxy)
     page = dashboard(proxy)
     page.open("queue")
     states = page.page.get_by_role("navigation", name="State")
