@@ -1,5 +1,6 @@
 """The installed program, run in an empty folder by a user other than root."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -118,6 +119,17 @@ class World:
             f"{url or self.url}/tables/todoitem/{id}", json=changes, headers=ZUMO, timeout=10
         )
         assert answer.status_code == 200, answer.text
+
+
+@contextlib.contextmanager
+def new_world(program):
+    """A world whose programs are stopped, and whose home folder is removed, at the end."""
+    world = World(program, make_home())
+    try:
+        yield world
+    finally:
+        world.person.stop()
+        remove(world.person.home)
 
 
 def answers(url):

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 
 import pytest
-from installed import Person, World, install, make_home, remove
+from installed import Person, install, make_home, new_world, remove
 from postgresql import PostgreSQL
 
 
@@ -41,10 +41,15 @@ def person(program):
 
 @pytest.fixture
 def world(program):
-    world = World(program, make_home())
-    yield world
-    world.person.stop()
-    remove(world.person.home)
+    with new_world(program) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def shared_world(program):
+    """A world for the tests of a file. A test that stops a program, or that changes what others see, has its own."""
+    with new_world(program) as world:
+        yield world
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import threading
 
 import pytest
 import requests
+from installed import new_world
 from programs import BINARY, ROOT
 
 # The command for each operation of the operator API. None for the sign-in, a stream of events or
 # samples, and a part of another command.
 COMMAND_OF = {
-    "dashboard": "open", "dashboardFile": None, "livez": None, "readyz": "doctor",
+    "dashboard": "open", "dashboardFile": None, "dashboardFileOfView": None, "livez": None, "readyz": "doctor",
     "metrics": None, "process": "doctor", "openapi": None, "session": None, "signIn": None, "signOut": None,
     "events": None, "samples": None,
     "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
@@ -57,14 +58,15 @@ def commands(program):
 
 
 def test_every_command_has_a_help_text(person, program):
+    told = person.run("queue", "list", "--help").stdout
+    assert "OVERVIEW:" in told and "USAGE:" in told and "--json" in told and "JSON: " in told
     for words, command in commands(program):
-        told = person.run(*words, "--help").stdout
-        assert "OVERVIEW:" in told and "USAGE:" in told, words
         assert command["abstract"].endswith("."), words
         for argument in command["arguments"]:
             assert argument.get("abstract"), f"{words} {argument['valueName']}"
         if " ".join(words) not in WITHOUT_JSON:
-            assert "--json" in told, words
+            shown = [argument["valueName"] for argument in command["arguments"] if argument["shouldDisplay"]]
+            assert "json" in shown, words
             # The help shows the shape of the JSON, or names the place.
             assert "JSON: " in command["discussion"].replace("\n", " "), words
 
@@ -91,14 +93,11 @@ def test_without_an_understudy_and_without_a_store_the_exit_code_is_6(person):
         assert finished.stderr.startswith("understudy: No Understudy runs on"), finished.stderr
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["nonsense", "queue show", "queue discard", "queue retry x --all", "queue discard x --dry-run",
-     "backend --page-rows 0", "serve", "queue edit x nothing", "pull"],
-)
-def test_wrong_use_ends_with_2_and_one_reason(person, words):
-    finished = person.run(*words.split(), expect=2)
-    assert finished.stdout == "" and finished.stderr, finished
+def test_wrong_use_ends_with_2_and_one_reason(person):
+    for words in ("nonsense", "queue show", "queue discard", "queue retry x --all", "queue discard x --dry-run",
+                  "backend --page-rows 0", "serve", "queue edit x nothing", "pull"):
+        finished = person.run(*words.split(), expect=2)
+        assert finished.stdout == "" and finished.stderr, finished
 
 
 def test_the_json_of_every_command_while_it_runs(world):
@@ -313,8 +312,6 @@ def test_without_a_running_understudy_commands_use_the_store(world):
 
 
 def test_a_row_as_deep_as_a_client_may_write_is_exported_and_imported(world, program):
-    from installed import World, make_home, remove
-
     person = world.person
     world.start_proxy()
     deepest = {"id": "deep", "list": json.loads("[" * 63 + "]" * 63), "text": "x"}
@@ -324,8 +321,7 @@ def test_a_row_as_deep_as_a_client_may_write_is_exported_and_imported(world, pro
     lines = [json.loads(line) for line in (person.home / "deep.jsonl").read_text().splitlines()]
     rows = {line["item"]["id"]: line["item"] for line in lines if line["type"] == "item"}
     assert rows["deep"]["list"] == deepest["list"] and rows["flat"]["text"] == "y"
-    other = World(program, make_home())
-    try:
+    with new_world(program) as other:
         (other.person.home / "deep.jsonl").write_text((person.home / "deep.jsonl").read_text())
         other.start_proxy()
         assert other.person.json("import", "deep.jsonl")["written"] == 2
@@ -333,32 +329,29 @@ def test_a_row_as_deep_as_a_client_may_write_is_exported_and_imported(world, pro
         export = other.person.run("export").stdout
         again = {line["item"]["id"]: line["item"] for line in map(json.loads, export.splitlines()) if line["type"] == "item"}
         assert again["deep"]["list"] == deepest["list"]
-    finally:
-        other.person.stop()
-        remove(other.person.home)
 
 
-@pytest.mark.parametrize(
-    "columns, words",
-    [({"a": 1, "A": 2}, "two spellings of one column"), ({"a": 1, "ID": "x"}, "the item's id in another spelling")])
-def test_an_import_refuses_two_spellings_of_one_column_and_says_so(world, columns, words):
+def test_an_import_refuses_two_spellings_of_one_column_and_says_so(world):
     person = world.person
     world.start_proxy()
     person.run("export", "--output", "empty.jsonl")
     first, *_ = (person.home / "empty.jsonl").read_text().splitlines()
-    item = {"type": "item", "table": "todoitem", "item": {"id": "one", **columns}, "ownColumns": None, "state": "synced"}
-    good = {**item, "item": {"id": "two", "text": "x"}}
     end = {"type": "end", "items": 2, "server": 0, "operations": 0, "history": 0}
-    (person.home / "odd.jsonl").write_text("\n".join([first, json.dumps(item), json.dumps(good), json.dumps(end)]) + "\n")
-    result = json.loads(person.run("import", "odd.jsonl", "--rows", "--json", expect=1).stdout)
-    assert (result["written"], result["refused"]) == (1, 1), result
-    assert words in result["problems"][0]["detail"], result
-    assert [one["itemId"] for one in person.json("queue")["items"]] == ["two"]
+    rows = [("a", {"a": 1, "A": 2}, "two spellings of one column"),
+            ("b", {"a": 1, "ID": "x"}, "the item's id in another spelling")]
+    for id, columns, words in rows:
+        item = {"type": "item", "table": "todoitem", "item": {"id": id, **columns}, "ownColumns": None,
+                "state": "synced"}
+        good = {**item, "item": {"id": f"good-{id}", "text": "x"}}
+        lines = [first, *map(json.dumps, (item, good, end))]
+        (person.home / "odd.jsonl").write_text("\n".join(lines) + "\n")
+        result = json.loads(person.run("import", "odd.jsonl", "--rows", "--json", expect=1).stdout)
+        assert (result["written"], result["refused"]) == (1, 1), result
+        assert words in result["problems"][0]["detail"], result
+    assert [one["itemId"] for one in person.json("queue")["items"]] == ["good-a", "good-b"]
 
 
 def test_an_export_is_imported_as_operations_and_a_second_import_changes_nothing(world, program):
-    from installed import World, make_home, remove
-
     person = world.person
     world.start_backend("--samples")
     world.start_proxy()
@@ -372,8 +365,7 @@ def test_an_export_is_imported_as_operations_and_a_second_import_changes_nothing
     assert json.loads(text.splitlines()[-1]) == {
         "type": "end", "items": 13, "server": 12, "operations": 2, "history": 2,
     }
-    other = World(program, make_home())
-    try:
+    with new_world(program) as other:
         (other.person.home / "all.jsonl").write_text(text)
         (other.person.home / "torn.jsonl").write_text("\n".join(text.splitlines()[:-1]) + "\n")
         other.start_proxy()
@@ -389,9 +381,6 @@ def test_an_export_is_imported_as_operations_and_a_second_import_changes_nothing
         assert other.person.json("history", "--limit", 500) == history
         rows = other.person.run("export", "--only", "rows").stdout
         assert '"a\'1"' in rows and '"changed"' in rows
-    finally:
-        other.person.stop()
-        remove(other.person.home)
 
 
 def test_a_backup_of_a_running_understudy_can_be_restored(world):

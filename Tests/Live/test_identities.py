@@ -39,10 +39,26 @@ def world(start):
     return backend, start.proxy(backend.url)
 
 
-@pytest.mark.parametrize("path", ["/.auth/login/facebook", "/login/facebook"])
-def test_no_user_sees_rows_of_another_and_each_write_has_its_own_token(world, path):
-    backend, proxy = world
-    ana, ben = sign_in(proxy, "ana", path), sign_in(proxy, "ben", path)
+@pytest.fixture(scope="module")
+def pair(start_shared):
+    backend = start_shared.backend("--sign-in", "todoitem")
+    return backend, start_shared.proxy(backend.url)
+
+
+@pytest.fixture
+def shared(pair):
+    """A backend that runs and a proxy, for tests that each have users of their own."""
+    backend, proxy = pair
+    if backend.program.process.poll() is not None:
+        backend.start()
+    return pair
+
+
+@pytest.mark.parametrize("path, one, other", [
+    ("/.auth/login/facebook", "ana", "ben"), ("/login/facebook", "ina", "udo")])
+def test_no_user_sees_rows_of_another_and_each_write_has_its_own_token(shared, path, one, other):
+    backend, proxy = shared
+    ana, ben = sign_in(proxy, one, path), sign_in(proxy, other, path)
     backend.stop()
     mine = ana.insert({"text": "of ana"})
     his = ben.insert({"text": "of ben"})
@@ -52,20 +68,21 @@ def test_no_user_sees_rows_of_another_and_each_write_has_its_own_token(world, pa
     assert Tables(proxy.url).get(mine["id"]).status_code in (401, 404, 503)
 
     backend.start()
-    direct = elsewhere(backend, "ana"), elsewhere(backend, "ben")
+    direct = elsewhere(backend, one), elsewhere(backend, other)
     wait_until(lambda: direct[0].get(mine["id"]).status_code == 200, 30, "ana's todo upstream")
     wait_until(lambda: direct[1].get(his["id"]).status_code == 200, 30, "ben's todo upstream")
-    assert [(row["text"], row["userId"]) for row in direct[0].all()] == [("of ana", "facebook:ana")]
-    assert [(row["text"], row["userId"]) for row in direct[1].all()] == [("of ben", "facebook:ben")]
+    assert [(row["text"], row["userId"]) for row in direct[0].all()] == [("of ana", f"facebook:{one}")]
+    assert [(row["text"], row["userId"]) for row in direct[1].all()] == [("of ben", f"facebook:{other}")]
 
 
-def test_the_operator_sees_all_by_identity(world):
-    backend, proxy = world
-    ana, ben = sign_in(proxy, "ana"), sign_in(proxy, "ben")
+def test_the_operator_sees_all_by_identity(shared):
+    backend, proxy = shared
+    names = "eva", "kai"
+    users = [sign_in(proxy, name) for name in names]
     backend.stop()
-    ana.insert({"text": "of ana"})
-    ben.insert({"text": "of ben"})
-    for name in ("ana", "ben"):
+    for name, user in zip(names, users):
+        user.insert({"text": f"of {name}"})
+    for name in names:
         identity = key(proxy, name)
         queue = proxy.operator("GET", f"/operations?identity={identity}")["items"]
         assert [(op["identity"], op["title"]) for op in queue] == [(identity, f"of {name}")]
@@ -108,8 +125,8 @@ def test_the_exit_code_of_the_status_counts_the_conflicts_of_users(world):
     assert "(1 conflict)" in proxy.command("conflicts").stderr
 
 
-def test_a_token_from_elsewhere_is_verified_with_the_backend(world):
-    backend, proxy = world
+def test_a_token_from_elsewhere_is_verified_with_the_backend(shared):
+    backend, proxy = shared
     outside = elsewhere(backend, "cem")
     outside.insert({"id": "c", "text": "of cem"})
     cem = with_token(proxy, outside.token)
@@ -122,9 +139,9 @@ def test_a_token_from_elsewhere_is_verified_with_the_backend(world):
     assert with_token(proxy, outside.token + "x").request("GET", "/tables/todoitem").status_code == 401
 
 
-def test_a_forged_token_with_a_users_claims_is_refused(world):
-    backend, proxy = world
-    ana = sign_in(proxy, "ana")
+def test_a_forged_token_with_a_users_claims_is_refused(shared):
+    backend, proxy = shared
+    ana = sign_in(proxy, "lea")
     ana.insert({"id": "a", "text": "of ana"})
     head, claims, _ = ana.token.split(".")
     forged = with_token(proxy, f"{head}.{claims}.AAAA")
@@ -134,16 +151,17 @@ def test_a_forged_token_with_a_users_claims_is_refused(world):
     assert ana.get("a").status_code == 200
 
 
-def test_a_refreshed_token_belongs_to_the_same_identity(world):
-    _, proxy = world
-    ana = sign_in(proxy, "ana")
+def test_a_refreshed_token_belongs_to_the_same_identity(shared):
+    _, proxy = shared
+    before = len(proxy.status()["identities"])
+    ana = sign_in(proxy, "zoe")
     item = ana.insert({"text": "of ana"})
     answer = ana.request("GET", "/.auth/refresh")
     assert answer.status_code == 200, answer.text
     renewed = answer.json()["authenticationToken"]
     assert renewed != ana.token
     assert with_token(proxy, renewed).get(item["id"]).json()["text"] == "of ana"
-    assert len(proxy.status()["identities"]) == 2
+    assert len(proxy.status()["identities"]) == before + 1
 
 
 def test_after_a_restart_the_queue_waits_for_a_sign_in_and_reports_it(world):

@@ -10,12 +10,18 @@ import unicodedata
 import pytest
 import requests
 from hostile import HTTPBackend, honest
+from installed import new_world
 from terminals import Terminal
 
 
-def test_long_work_shows_a_progress_bar_only_on_a_terminal(world):
-    world.start_proxy()
-    world.person.run("offline")
+@pytest.fixture(scope="module")
+def running(shared_world):
+    shared_world.start_proxy()
+    return shared_world
+
+
+def test_long_work_shows_a_progress_bar_only_on_a_terminal(running):
+    world = running
     for number in range(5):
         world.insert({"text": f"todo {number}"})
     terminal = Terminal(world.person, "export", "--output", "seen.jsonl")
@@ -31,8 +37,9 @@ def test_long_work_shows_a_progress_bar_only_on_a_terminal(world):
     assert "\x1b" not in data.stdout + data.stderr
 
 
-def test_a_question_is_asked_on_a_terminal_and_only_y_confirms(world):
-    world.start_proxy()
+def test_a_question_is_asked_on_a_terminal_and_only_y_confirms(running):
+    world = running
+    world.person.run("queue", "discard", "--all", "--yes")
     world.insert({"text": "keep me"})
     for answer, code, left in (("n", 1, 1), ("", 1, 1), ("y", 0, 0)):
         terminal = Terminal(world.person, "queue", "discard", "--all", "--json")
@@ -43,16 +50,15 @@ def test_a_question_is_asked_on_a_terminal_and_only_y_confirms(world):
         assert world.person.json("queue")["total"] == left
 
 
-def test_there_are_no_colours_with_or_without_no_color(world):
-    world.start_proxy()
+def test_there_are_no_colours_with_or_without_no_color(running):
     for environment in ({}, {"NO_COLOR": "1"}):
-        terminal = Terminal(world.person, "status", **environment)
+        terminal = Terminal(running.person, "status", **environment)
         _, output = terminal.finish()
         assert "Backend" in output and "\x1b[" not in output + terminal.said
 
 
-def test_no_line_is_wider_than_the_terminal_unless_it_is_one_word(world):
-    world.start_proxy()
+def test_no_line_is_wider_than_the_terminal_unless_it_is_one_word(running):
+    world = running
     world.person.run("open", "--print-only")
     whole = world.person.run("status", expect=None).stdout
     for words in (["status"], ["tables"], ["config", "check", "none"], ["sessions"]):
@@ -98,8 +104,8 @@ def hidden(text):
     return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\n\u200c\u200d"}
 
 
-@pytest.fixture
-def hostile_world(world):
+@pytest.fixture(scope="module")
+def hostile_world(program):
     """Rows, ids, reasons, user agents and hosts that try to move the cursor."""
     said = " ".join(HOSTILE.values())
 
@@ -109,6 +115,13 @@ def hostile_world(world):
         return honest(handler, body)
 
     backend = HTTPBackend(behaviour)
+    with new_world(program) as world:
+        fill(world, backend)
+        yield world
+    backend.shutdown()
+
+
+def fill(world, backend):
     world.configure(
         f"backend = {backend.url}\nlisten = 127.0.0.1:{world.port}\nsync = manual\ntable = todoitem\n"
         "log-format = text\nlog-level = debug\n"
@@ -127,8 +140,6 @@ def hostile_world(world):
     )
     assert signed.status_code == 201
     requests.get(f"{world.url}/tables/todoitem", headers={"Origin": "http://\u009b31m\u202e".encode()}, timeout=10)
-    yield world
-    backend.shutdown()
 
 
 LOOKS = (
@@ -152,13 +163,13 @@ def test_no_command_writes_control_characters_to_a_pipe(hostile_world):
     assert "tab\\u{202E}\\u{2066}" in seen
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_row_is_shown_escaped(hostile_world, name):
+def test_a_hostile_row_is_shown_escaped(hostile_world):
     queue = hostile_world.person.run("queue", expect=None).stdout
-    (line,) = [line for line in queue.splitlines() if f"/{name}\\u{{202E}}" in line]
-    assert f"<{VISIBLE[name]}>" in line
-    # The reason of the backend's refusal is in the same line.
-    assert " ".join(VISIBLE.values())[:40] in line
+    for name, visible in VISIBLE.items():
+        (line,) = [line for line in queue.splitlines() if f"/{name}\\u{{202E}}" in line]
+        assert f"<{visible}>" in line, name
+        # The reason of the backend's refusal is in the same line.
+        assert " ".join(VISIBLE.values())[:40] in line, name
 
 
 def test_no_command_writes_control_characters_to_a_terminal(hostile_world):
@@ -209,7 +220,7 @@ def test_messages_about_invalid_arguments_are_escaped(hostile_world):
     ):
         done = person.run(*words, expect=None)
         assert done.returncode and done.stderr and not hidden(done.stdout + done.stderr), (words, done)
-    terminal = Terminal(person, "purge", "a\x1b[31m\u202e")
+    terminal = Terminal(person, "purge", "a\x1b[31m\u202e", "--force")
     terminal.read(until="[y/N] ")
     terminal.type("n\n")
     terminal.finish()
