@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 
+import pytest
 import requests
 from programs import ZUMO, free_port, wait_until
 
@@ -151,8 +152,26 @@ def logged(process):
     return [json.loads(line) for line in process.said().splitlines() if line.startswith("{")]
 
 
-def test_sighup_applies_reloadable_settings_and_logs_the_others(world):
-    world.start_proxy()
+@pytest.fixture(scope="module")
+def running(shared_world):
+    """A proxy for two reloads, of which the first changes nothing."""
+    shared_world.start_proxy()
+    return shared_world
+
+
+def test_a_reload_with_an_invalid_value_changes_nothing(running):
+    world = running
+    text = world.file.read_text()
+    world.configure(text + "policy = todoitem=sometimes\n")
+    world.proxy.send_signal(signal.SIGHUP)
+    told = wait_until(lambda: [one for one in logged(world.proxy) if one["level"] == "error"], what="it")
+    assert told[0]["message"] == "configuration not reloaded"
+    assert "policy is \"todoitem=sometimes\"" in told[0]["problem"]
+    world.configure(text)
+
+
+def test_sighup_applies_reloadable_settings_and_logs_the_others(running):
+    world = running
     text = world.file.read_text()
     port = free_port()
     world.configure(
@@ -198,16 +217,6 @@ def test_a_reload_changes_the_access_to_tables_and_the_log_format(world):
     assert plain.status_code == 401
 
 
-def test_a_reload_with_an_invalid_value_changes_nothing(world):
-    world.start_proxy()
-    world.configure(world.file.read_text() + "policy = todoitem=sometimes\n")
-    world.proxy.send_signal(signal.SIGHUP)
-    told = wait_until(lambda: [one for one in logged(world.proxy) if one["level"] == "error"], what="it")
-    assert told[0]["message"] == "configuration not reloaded"
-    assert "policy is \"todoitem=sometimes\"" in told[0]["problem"]
-    world.stop(world.proxy)
-
-
 def test_every_line_away_from_a_terminal_is_json_without_a_link(world):
     world.start_proxy()
     world.person.run("status", expect=None)
@@ -216,9 +225,6 @@ def test_every_line_away_from_a_terminal_is_json_without_a_link(world):
     first = json.loads(lines[0])
     assert first["message"] == "understudy serves" and first["clients"] == world.url
     assert "#link=" not in world.proxy.said()
-    world.stop(world.proxy)
-    world.start_proxy("--log-format", "text")
-    assert "stands in for" in world.proxy.said() and "#link=" not in world.proxy.said()
 
 
 def test_the_log_is_json_without_contents_and_tokens(world):
@@ -238,6 +244,7 @@ def test_the_log_is_json_without_contents_and_tokens(world):
 def test_the_log_can_be_text(world):
     world.start_backend("--samples")
     world.start_proxy("--log-format", "text")
+    assert "stands in for" in world.proxy.said() and "#link=" not in world.proxy.said()
     world.person.run("sync")
     wait_until(lambda: "backend state changed" in world.proxy.said(), what="the state of the backend")
     line = next(line for line in world.proxy.said().splitlines() if "backend state changed" in line)

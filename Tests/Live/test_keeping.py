@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 
+import pytest
 import requests
 from installed import NOBODY
 from programs import ROOT, SITE, ZUMO, wait_until
@@ -93,10 +94,15 @@ def test_the_version_has_the_commit_and_the_loaded_libraries(person):
     assert versions["SQLite"] in person.run("version").stdout
 
 
-def test_quiet_prints_nothing_but_errors_and_json(world):
-    person = world.person
-    world.start_backend("--samples")
-    world.start_proxy()
+@pytest.fixture(scope="module")
+def sampled(shared_world):
+    shared_world.start_backend("--samples")
+    shared_world.start_proxy()
+    return shared_world
+
+
+def test_quiet_prints_nothing_but_errors_and_json(sampled):
+    person = sampled.person
     for words in (["sync"], ["status"], ["queue"], ["export", "--output", "all.jsonl"]):
         finished = person.run(*words, "--quiet")
         assert finished.stdout + finished.stderr == "", words
@@ -149,12 +155,10 @@ def completions(person, words, last):
     ).stdout.split()
 
 
-def test_names_of_tables_are_offered_to_the_shell(world):
-    world.start_backend("--samples")
-    world.start_proxy()
-    world.person.run("sync")
-    assert completions(world.person, ["tables", "remove"], 0) == ["todoitem"]
-    script = world.person.run("--generate-completion-script", "bash").stdout
+def test_names_of_tables_are_offered_to_the_shell(sampled):
+    sampled.person.run("sync")
+    assert completions(sampled.person, ["tables", "remove"], 0) == ["todoitem"]
+    script = sampled.person.run("--generate-completion-script", "bash").stdout
     assert "revalidate" in script and "write-through" in script
 
 

@@ -12,8 +12,9 @@ def rows_of(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-@pytest.fixture
-def filled(world):
+@pytest.fixture(scope="module")
+def filled(shared_world):
+    world = shared_world
     world.start_backend()
     world.start_proxy()
     for number in range(60):
@@ -22,11 +23,7 @@ def filled(world):
     return world
 
 
-@pytest.mark.parametrize("runs", (True, False))
-def test_lists_are_written_whole_and_as_the_filter_selects(filled, runs):
-    person = filled.person
-    if not runs:
-        filled.stop(filled.proxy)
+def check_lists(person):
     queue = rows_of(person.run("queue", "list", "--csv").stdout)
     assert [row["itemId"] for row in queue] == [f"i{n:02}" for n in range(60)] + ["odd"]
     some = person.run("queue", "list", "--text", "todo 5", "--jsonl").stdout.splitlines()
@@ -49,6 +46,10 @@ def test_lists_are_written_whole_and_as_the_filter_selects(filled, runs):
     assert page["next"] == "4"
 
 
+def test_lists_are_written_whole_and_as_the_filter_selects(filled):
+    check_lists(filled.person)
+
+
 def test_wrong_words_end_with_2_and_say_what_is_understood(filled):
     person = filled.person
     wrong = person.run("history", "--when", "lst tusday", expect=2)
@@ -68,3 +69,8 @@ def test_a_terminal_gets_no_sign_that_it_obeys(filled):
         terminal.finish()
         assert shown in terminal.said, form
         assert "\x1b" not in terminal.said and "\u202e" not in terminal.said
+
+
+def test_lists_are_written_alike_from_a_store_without_its_program(filled):
+    filled.stop(filled.proxy)
+    check_lists(filled.person)
