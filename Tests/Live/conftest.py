@@ -13,16 +13,25 @@ from postgresql import PostgreSQL
 
 @pytest.fixture(scope="session")
 def tree(binary, testrun_uid, tmp_path_factory):
-    """The first process of a run that needs it installs; the last one that leaves removes it."""
+    """The first process of a run that needs it installs; the last one that leaves removes it. Between that they
+    share a lock, which none waits to have alone."""
     place = pathlib.Path(tempfile.gettempdir()) / f"understudy-installed-{testrun_uid}"
-    with open(tmp_path_factory.getbasetemp().parent / f"installed-{testrun_uid}", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not place.exists():
-            install().rename(place)
-        fcntl.flock(lock, fcntl.LOCK_SH)
+    locks = tmp_path_factory.getbasetemp().parent / f"installed-{testrun_uid}"
+
+    @contextlib.contextmanager
+    def alone():
+        with open(f"{locks}-changes", "w") as changes:
+            fcntl.flock(changes, fcntl.LOCK_EX)
+            yield
+
+    with open(locks, "w") as users:
+        with alone():
+            fcntl.flock(users, fcntl.LOCK_SH)
+            if not place.exists():
+                install().rename(place)
         yield place
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with alone(), contextlib.suppress(BlockingIOError):
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             remove(place)
 
 
