@@ -12,6 +12,7 @@ import threading
 import pytest
 import requests
 from hostile import HTTPBackend
+from installed import new_world
 from programs import ZUMO, free_port
 
 
@@ -56,17 +57,32 @@ def test_weak_and_wrong_settings_are_found(world):
     assert "allow-plain-http is on" in weak and "many pages can claim to be" in weak
 
 
-def test_files_that_others_can_read_are_a_problem(world):
-    world.start_proxy()
-    world.stop(world.proxy)
+@pytest.fixture(scope="module")
+def with_a_change(shared_world):
+    """The home folder of an Understudy that has stopped, with a change that was not sent."""
+    shared_world.start_proxy()
+    shared_world.insert({"text": "not sent"})
+    shared_world.stop(shared_world.proxy)
+    return shared_world
+
+
+@pytest.fixture
+def stopped(program, with_a_change):
+    """A copy of that folder, for a test to damage."""
+    with new_world(program) as world:
+        subprocess.run(["cp", "-a", f"{with_a_change.person.home}/.", world.person.home], check=True)
+        yield world
+
+
+def test_files_that_others_can_read_are_a_problem(stopped):
+    world = stopped
     data = world.person.home / ".local/share/understudy"
     (data / "operator.token").chmod(0o644)
     assert "operator.token" in findings(world, expect=1)["permissions"]["finding"]
 
 
-def test_a_damaged_file_of_who_has_which_store_is_a_problem(world):
-    world.start_proxy()
-    world.stop(world.proxy)
+def test_a_damaged_file_of_who_has_which_store_is_a_problem(stopped):
+    world = stopped
     data = world.person.home / ".local/share/understudy"
     for text in ("{}", '{"stores": [{"store": "ana-old"}]}'):
         (data / "owners").write_text(text)
@@ -77,9 +93,8 @@ def test_a_damaged_file_of_who_has_which_store_is_a_problem(world):
         assert f"{data / 'owners'}, which says which users have stores" in found["sign-in"]["finding"], found
 
 
-def test_a_store_of_a_newer_version_is_not_called_damaged(world):
-    world.start_proxy()
-    world.stop(world.proxy)
+def test_a_store_of_a_newer_version_is_not_called_damaged(stopped):
+    world = stopped
     store = world.person.home / ".local/share/understudy/stores/anonymous/store.sqlite"
     with sqlite3.connect(store) as file:
         file.execute("INSERT INTO grdb_migrations VALUES ('99')")
@@ -91,10 +106,8 @@ def test_a_store_of_a_newer_version_is_not_called_damaged(world):
     assert "restore" not in found["advice"] and "Nothing is damaged" in found["advice"]
 
 
-def test_a_store_without_the_right_to_write_is_not_called_damaged(world):
-    world.start_proxy()
-    world.insert({"text": "not sent"})
-    world.stop(world.proxy)
+def test_a_store_without_the_right_to_write_is_not_called_damaged(stopped):
+    world = stopped
     stores = world.person.home / ".local/share/understudy/stores"
     for path in [*stores.rglob("*"), stores]:
         path.chmod(path.stat().st_mode & ~0o222)
@@ -125,10 +138,8 @@ def test_what_waits_and_data_of_another_backend_are_found(world):
     assert "serve --rebind" in other["advice"]
 
 
-def test_a_damaged_store_is_a_problem(world):
-    world.start_proxy()
-    world.insert({"text": "x"})
-    world.stop(world.proxy)
+def test_a_damaged_store_is_a_problem(stopped):
+    world = stopped
     store = world.person.home / ".local/share/understudy/stores/anonymous/store.sqlite"
     data = bytearray(store.read_bytes())
     data[4096:8192] = b"\xff" * 4096
@@ -195,19 +206,18 @@ def movies(world):
     backend.shutdown()
 
 
-@pytest.mark.parametrize("answer", [
-    (404, PAGE, "text/html"), (404, b'{"error":"not found"}', "application/json"), (404, b"", "text/plain"),
-])
-def test_a_backend_without_a_table_todoitem_is_recognised(world, movies, answer):
-    movies.behaviour = only_movies(*answer)
-    found = findings(world, expect=0)
-    assert set(found) == {"tables"}
-    assert found["tables"]["state"] == "warning"
-    assert found["tables"]["finding"] == (
-        "The backend answers, and has no table todoitem. Tables seen so far: none."
-    )
-    for way in ("Point a client at Understudy", "--table", "what comes before /tables"):
-        assert way in found["tables"]["advice"]
+def test_a_backend_without_a_table_todoitem_is_recognised(world, movies):
+    for answer in ((404, PAGE, "text/html"), (404, b'{"error":"not found"}', "application/json"),
+                   (404, b"", "text/plain")):
+        movies.behaviour = only_movies(*answer)
+        found = findings(world, expect=0)
+        assert set(found) == {"tables"}, answer
+        assert found["tables"]["state"] == "warning"
+        assert found["tables"]["finding"] == (
+            "The backend answers, and has no table todoitem. Tables seen so far: none."
+        )
+        for way in ("Point a client at Understudy", "--table", "what comes before /tables"):
+            assert way in found["tables"]["advice"], answer
 
 
 def test_doctor_asks_for_tables_that_were_read_or_are_configured(world, movies):

@@ -15,20 +15,14 @@ from programs import sign_in, wait_until
 TOLD_FULL = "understudy: Cannot write standard output: No space left on device.\n"
 
 
-@pytest.mark.parametrize(
-    "words", [["export"], ["status", "--json"], ["config", "show"], ["--help"]])
-def test_output_that_cannot_be_written_is_an_error(world, words):
-    world.start_proxy()
-    world.insert({"text": "not sent"})
-    with open("/dev/full", "wb") as full:
-        finished = subprocess.run(
-            [world.person.program, *words], stdout=full, stderr=subprocess.PIPE, text=True,
-            timeout=60, **world.person._options({}))
-    assert (finished.returncode, finished.stderr) == (1, TOLD_FULL)
+@pytest.fixture(scope="module")
+def running(shared_world):
+    shared_world.start_proxy()
+    return shared_world
 
 
-def test_an_export_into_a_pipe_that_is_full_for_now_is_whole(world):
-    world.start_proxy()
+def test_an_export_into_a_pipe_that_is_full_for_now_is_whole(running):
+    world = running
     for number in range(40):
         world.insert({"id": f"{number:03}", "text": "x" * 4000})
     reading, writing = os.pipe()
@@ -51,23 +45,40 @@ def test_an_export_into_a_pipe_that_is_full_for_now_is_whole(world):
     assert (lines[-1]["items"], lines[-1]["operations"]) == (40, 40)
 
 
-@pytest.mark.parametrize("is_running", [True, False])
-def test_an_export_without_an_identity_is_whole_and_names_the_other_stores(start, tmp_path, is_running):
-    proxy = start.proxy(start.backend("--sign-in", "todoitem").url, "--sync", "manual")
+def test_output_that_cannot_be_written_is_an_error(running):
+    person = running.person
+    for words in (["export"], ["status", "--json"], ["config", "show"], ["--help"]):
+        with open("/dev/full", "wb") as full:
+            finished = subprocess.run(
+                [person.program, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                timeout=60, **person._options({}))
+        assert (finished.returncode, finished.stderr) == (1, TOLD_FULL), words
+
+
+@pytest.fixture(scope="module")
+def signed_in(start_shared):
+    """A proxy with a change of a user that was not sent, and the user's identity."""
+    proxy = start_shared.proxy(start_shared.backend("--sign-in", "todoitem").url, "--sync", "manual")
     ana = sign_in(proxy, "ana")
     assert ana.request("GET", "/tables/todoitem").status_code == 200
     ana.insert({"id": "a", "text": "not sent"})
     (identity,) = [one["identity"] for one in proxy.operator("GET", "/identities")["items"]
                    if one["identity"] != "anonymous"]
-    if not is_running:
-        proxy.stop()
-    file = tmp_path / "all.jsonl"
-    for words in ([], ["--output", file]):
-        done = proxy.command("export", *words)
-        assert done.returncode == 0, done.stderr
-        assert f"Export each of their stores with --identity: {identity}\n" in done.stderr
-        end = json.loads((file.read_text() if words else done.stdout).splitlines()[-1])
-        assert (end["type"], end["operations"]) == ("end", 0)
+    return proxy, identity
+
+
+def test_an_export_without_an_identity_is_whole_and_names_the_other_stores(signed_in, tmp_path):
+    proxy, identity = signed_in
+    for running in (True, False):
+        if not running:
+            proxy.stop()
+        file = tmp_path / f"running-{running}.jsonl"
+        for words in ([], ["--output", file]):
+            done = proxy.command("export", *words)
+            assert done.returncode == 0, done.stderr
+            assert f"Export each of their stores with --identity: {identity}\n" in done.stderr
+            end = json.loads((file.read_text() if words else done.stdout).splitlines()[-1])
+            assert (end["type"], end["operations"]) == ("end", 0)
 
 
 def write(person, name, lines):
@@ -83,9 +94,9 @@ def operation(table, item):
             "payload": {"text": "one"}, "mine": {"text": "one"}}
 
 
-def test_an_import_refuses_an_export_that_lacks_lines(world):
-    world.start_proxy()
-    person = world.person
+def test_an_import_refuses_an_export_that_lacks_lines(running):
+    person = running.person
+    before = person.json("queue")["total"]
     made = [operation("todoitem", "a"), operation("todoitem", "b")]
     for end in ({"operations": 3}, {"operations": 2, "items": 1}, {"operations": 2, "history": 1}):
         file = write(person, "torn.jsonl", [{"type": "export"}, *made, {"type": "end", **end}])
@@ -94,7 +105,7 @@ def test_an_import_refuses_an_export_that_lacks_lines(world):
     cut = [{"type": "export"}, {"type": "export"}, *made, {"type": "end", "operations": 2}]
     said = person.run("import", write(person, "cut.jsonl", cut), expect=1).stderr
     assert "lines that it counts are missing" in said, said
-    assert person.json("queue")["total"] == 0
+    assert person.json("queue")["total"] == before
     whole = [{"type": "export"}, *made, {"type": "end", "operations": 2, "history": 0}]
     assert person.json("import", write(person, "whole.jsonl", whole))["written"] == 2
 
@@ -170,14 +181,8 @@ def test_a_backend_that_was_not_asked_has_no_sample(world):
     assert samples() == ['understudy_backend_up{identity="anonymous"} 1']
 
 
-def test_a_user_who_is_away_and_a_failing_backup_are_found(start):
-    backend = start.backend("--sign-in", "todoitem")
-    proxy = start.proxy(backend.url, "--sync", "manual")
-    ana = sign_in(proxy, "ana")
-    assert ana.request("GET", "/tables/todoitem").status_code == 200
-    ana.insert({"id": "a", "text": "not sent"})
-    (identity,) = [one["identity"] for one in proxy.operator("GET", "/identities")["items"]
-                   if one["identity"] != "anonymous"]
+def test_a_user_who_is_away_and_a_failing_backup_are_found(signed_in):
+    proxy, identity = signed_in
     proxy.stop()
     (proxy.folder / "taken").write_text("")
     (proxy.folder / "taken").chmod(0o600)
