@@ -145,17 +145,6 @@ import Testing
         ] { #expect(try await count(filter) == 0, "\(filter)") }
     }
 
-    @Test func `keeping both makes a second item`() async throws {
-        let world = try await collided()
-        _ = await world.engine.push()
-        let found = try await conflict(world)
-        _ = try await world.store.resolve(found.id, revision: found.revision, .both)
-        let run = await world.engine.push()
-        #expect(run.state == .complete, "\(run)")
-        let texts = try await world.backend.items(in: world.todo).map { $0.columns["text"] }
-        #expect(Set(texts) == [.string("mine"), .string("theirs")])
-    }
-
     @Test func `a row that changes again before a decision is sent is a conflict again`()
         async throws
     {
@@ -183,29 +172,6 @@ import Testing
         #expect(try await world.store.ledger().balances)
     }
 
-    @Test(arguments: ["mine", "server"])
-    func `an update of an item that was deleted at the backend needs a person's decision`(
-        choice: String
-    )
-        async throws
-    {
-        let world = try await collided(theirs: nil)
-        _ = await world.engine.push()
-        let found = try await conflict(world)
-        #expect(found.serverDeleted)
-        _ = try await world.store.resolve(
-            found.id, revision: found.revision, choice == "mine" ? .mine : .server)
-        for _ in 0..<3 { _ = await world.engine.push() }
-        #expect(try await world.open().isEmpty)
-        if choice == "mine" {
-            #expect(try await world.remote("a")?.deleted == false)
-            #expect(try await world.remote("a")?.columns["text"] == .string("mine"))
-        } else {
-            #expect(try await world.remote("a")?.deleted == true)
-            #expect(try await world.local("a") == nil)
-        }
-    }
-
     @Test func `a delete of an item that was changed at the backend is a conflict`() async throws {
         let world = try World()
         try await world.insert("a")
@@ -217,30 +183,6 @@ import Testing
         #expect(found.mineDeleted)
         _ = try await world.store.resolve(found.id, revision: found.revision, .server)
         #expect(try await world.local("a")?.columns["text"] == .string("theirs"))
-    }
-
-    @Test func `a delete of a row that is gone already succeeds`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        _ = await world.engine.push()
-        try await world.elsewhere("DELETE", "a")
-        try await world.delete("a")
-        let run = await world.engine.push()
-        #expect(run.state == .complete, "\(run)")
-        #expect(try await world.open().isEmpty)
-    }
-
-    @Test func `an insert of a taken id is a conflict with the stored row`()
-        async throws
-    {
-        var options = BackendOptions(flavour: .node)
-        options.tables = [try #require(TableName("todoitem")): TableOptions()]
-        let world = try World(options)
-        try await world.elsewhere("POST", nil, #"{"id":"a","text":"theirs"}"#)
-        try await world.insert("a", #"{"text":"mine"}"#)
-        _ = await world.engine.push()
-        let found = try await conflict(world)
-        #expect(found.server.map { Columns(stored: $0.text)["text"] } == .string("theirs"))
     }
 
     @Test func `a write without If-Match is sent without it if the table's policy allows that`()

@@ -81,31 +81,4 @@ import Testing
             #expect(await world.engine.sync().state == .complete)
         }
     }
-
-    @Test func `columns that the backend adds or changes are kept and not sent back`()
-        async throws
-    {
-        let world = try World()
-        try await world.elsewhere("POST", nil, #"{"id":"a","text":"x"}"#)
-        _ = await world.engine.pull(world.todo)
-        world.clock.advance(by: .seconds(60))
-        // A new schema: an additional column, one of another type, a nested one.
-        try await world.elsewhere(
-            "PATCH", "a", #"{"text":7,"added":"later","nested":{"a":[1,2.50]}}"#)
-        _ = await world.engine.pull(world.todo)
-        let item = try #require(try await world.local("a"))
-        #expect(item.columns["text"]?.text == "7")
-        #expect(item.columns["nested"]?.text == #"{"a":[1,2.50]}"#)
-        try await world.update("a", #"{"mine":true}"#)
-        #expect(await world.engine.push().state == .complete)
-        let patch = try #require(world.transport.sent.last { $0.head.method == .patch })
-        #expect(String(decoding: patch.body, as: UTF8.self) == #"{"mine":true}"#)
-        let remote = try #require(try await world.remote("a"))
-        #expect(remote.columns["added"] == .string("later"))
-        #expect(remote.columns["nested"]?.text == #"{"a":[1,2.50]}"#)
-        // A row that lacks the new columns.
-        try await world.elsewhere("POST", nil, #"{"id":"b","text":"y"}"#)
-        _ = await world.engine.pull(world.todo)
-        #expect(try await world.store.tables().first?.items == 2)
-    }
 }

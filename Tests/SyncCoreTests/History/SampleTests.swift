@@ -93,19 +93,6 @@ import Testing
         #expect(samples.map(\.growth.applied) == [1])
     }
 
-    @Test func `a request without an answer is counted, and one that succeeds is not`() async throws
-    {
-        let world = try World()
-        try await world.insert("a")
-        world.transport.once(.answerLost) { $0.head.method == .post }
-        _ = await world.engine.push()
-        world.clock.advance(by: .seconds(30))
-        _ = await world.engine.push()
-        let samples = try await world.engine.samples(since: .earliest, stepSeconds: 3600)
-        #expect(samples.map(\.growth.failures) == [[.noAnswer: 1]])
-        #expect(samples.map(\.growth.applied) == [1])
-    }
-
     @Test func `percentiles are upper bounds that are at most a fifth too high`() throws {
         var times = AnswerTimes()
         #expect(times.percentileMilliseconds(0.5) == nil)

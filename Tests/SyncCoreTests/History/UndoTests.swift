@@ -125,19 +125,6 @@ import Testing
         #expect(ledger.discarded == 1 && ledger.queue.quarantined == 1)
     }
 
-    @Test func `a restored operation is a conflict if another writer has changed the column`()
-        async throws
-    {
-        try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
-        try await fixture.update("a", #"{"x":2}"#)
-        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
-        try await fixture.pull(fixture.remote("a", #"{"x":"theirs"}"#, version: "v22"))
-        let operation = try #require(try await undo(.discarded))
-        #expect(operation.state == .conflict)
-        let conflict = try #require(try await store.conflict(operation.id))
-        #expect(conflict.mine?.text == #"{"x":2}"# && conflict.server?.text == #"{"x":"theirs"}"#)
-    }
-
     @Test func `a restored operation that becomes a conflict is recorded as every conflict is`()
         async throws
     {

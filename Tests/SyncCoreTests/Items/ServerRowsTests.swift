@@ -48,17 +48,6 @@ import Testing
         #expect(try await Self.known(world) == after)
     }
 
-    @Test func `a conflict leaves the row that the backend has`() async throws {
-        let world = try World()
-        try await world.seed("a", #"{"n":1}"#)
-        #expect(await world.engine.pull(world.todo).state == .complete)
-        #expect(try await world.elsewhere("PATCH", "a", #"{"n":2}"#) == 200)
-        try await world.update("a", #"{"n":3}"#)
-        _ = await world.engine.sync()
-        #expect(try await world.operations([.conflict]).count == 1)
-        #expect(try await Self.known(world) == world.backend.items(in: world.todo))
-    }
-
     /// The rows that this store has deleted and that the backend has given no more, with the stamp before.
     private static func deletedSince(_ world: World) async throws -> [String: String?] {
         let page = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)

@@ -193,21 +193,6 @@ import Testing
         #expect(changes.contains { $0.id.text == "a" && $0.deleted })
     }
 
-    @Test func `a conflict of a row that has left stays a conflict`() async throws {
-        let world = try await filled()
-        await sync(world)
-        try await world.update("a", #"{"complete":true,"text":"mine"}"#)
-        var request = Request.tables(
-            "PATCH", "/tables/todoitem/a", #"{"complete":true,"text":"theirs"}"#)
-        request.head.headerFields[.ifMatch] = nil
-        _ = try await InProcessTransport(world.backend).send(request)
-        await sync(world, .completeWithErrors)
-        // A run says what it has met itself.
-        await sync(world)
-        #expect(try await world.operations([.conflict]).count == 1)
-        #expect(try await world.local("a")?.columns["text"]?.string == "mine")
-    }
-
     @Test func `an idle part costs no request for an item`() async throws {
         let world = try await filled()
         await sync(world)

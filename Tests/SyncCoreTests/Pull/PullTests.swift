@@ -131,22 +131,6 @@ import Testing
         #expect(try await store.tables().first?.isComplete == true)
     }
 
-    @Test func `rows with local changes keep them, and the backend's row is stored separately`()
-        async throws
-    {
-        let world = try World()
-        try await world.fill(3)
-        _ = await world.engine.pull(world.todo)
-        world.clock.advance(by: .seconds(60))
-        try await world.elsewhere("PATCH", "r1001", #"{"other":"theirs"}"#)
-        try await world.update("r1001", #"{"text":"mine"}"#)
-        // The push fails, the pull goes on.
-        world.transport.once(.instead(Self.answer(400))) { $0.head.method == .patch }
-        let run = await world.engine.pull(world.todo)
-        #expect(run.pull.first?.skippedDirty == 1, "\(run)")
-        #expect(try await world.local("r1001")?.columns["text"] == .string("mine"))
-    }
-
     @Test
     func `pages are requested while others are applied, and waiting pages share a transaction`()
         async throws
@@ -185,25 +169,6 @@ import Testing
         #expect(await end.report.error == nil)
         #expect(applied.withLock { $0 } == [50, 150, 200])
         #expect(try await world.itemCount() == 200)
-    }
-
-    @Test func `the pages before a failed page are applied`() async throws {
-        let world = try World()
-        try await world.fill(150)
-        let pages = Mutex(0)
-        world.transport.decide { _, _ in
-            pages.withLock { pages in
-                pages += 1
-                return pages > 2 ? .notSent : nil
-            }
-        }
-        let pass = PullPass(
-            store: world.store, remote: try world.remote(), request: PullRequest(table: world.todo),
-            pageRows: 50, cancel: CancelFlag(), log: .init(label: "test"), progress: { _ in })
-        let end = await pass.run()
-        #expect(end.report.error != nil)
-        #expect(end.report.applied == 100)
-        #expect(try await world.itemCount() == 100)
     }
 
     @Test func `a page that is older than a push outcome does not undo it`() async throws {

@@ -78,14 +78,6 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"n":1.1,"x":2}"#)
     }
 
-    @Test func `the backend's version names no item that was changed here`() async throws {
-        try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
-        try await fixture.update("a", #"{"n":5}"#)
-        let outcome = await fixture.write(
-            .update(try ItemID("a"), Columns()), ifMatch: .versions(["v1"]))
-        #expect(outcome.name == "preconditionFailed")
-    }
-
     @Test func `a changed row gets a stamp and a version`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         let before = try #require(try await fixture.row("a"))

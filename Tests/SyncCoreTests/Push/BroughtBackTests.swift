@@ -103,14 +103,6 @@ import Testing
         return world
     }
 
-    @Test func `an undelete sends the update that was never sent`() async throws {
-        let world = try await changedAndDeleted()
-        _ = await world.write(.undelete(try ItemID("a")))
-        _ = await world.engine.push()
-        #expect(try await world.remote("a")?.columns["text"]?.text == #""bread""#)
-        #expect(try await world.local("a")?.columns["text"]?.text == #""bread""#)
-    }
-
     @Test func `undo of a deletion restores the update that was never sent`() async throws {
         let world = try await changedAndDeleted()
         let history = try await world.store.history(after: nil, limit: 9).items

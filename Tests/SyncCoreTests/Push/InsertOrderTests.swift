@@ -76,20 +76,6 @@ import Testing
             world, ["o": #"{"a":2,"b":"d"}"#, "c": #"{"n":2}"#, "d": "{}"])
     }
 
-    @Test func `an update of an item that the backend has goes after the insert too`() async throws
-    {
-        let world = try World()
-        try await world.insert("o", #"{"a":1}"#)
-        _ = await world.engine.push()
-        world.transport.forget()
-        try await world.update("o", #"{"a":2}"#)
-        try await world.insert("c", "{}")
-        try await world.update("o", #"{"b":"c"}"#)
-        for _ in 0..<2 { _ = await world.engine.push() }
-        #expect(world.writes == ["PATCH /o", "POST ", "PATCH /o"])
-        try await expectSame(world, ["o": #"{"a":2,"b":"c"}"#, "c": "{}"])
-    }
-
     @Test func `an insert that is settled holds no update apart`() async throws {
         let world = try World()
         try await world.insert("c", "{}")

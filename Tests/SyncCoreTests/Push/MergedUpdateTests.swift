@@ -113,15 +113,6 @@ import Testing
         try await Self.expectBoth(world, deleted: false, changed.text)
     }
 
-    @Test func `a table that deletes for good gets the delete alone`() async throws {
-        let world = try await Self.world(.mobileApps, isSoft: false, isKnown: false)
-        try await world.update("a", #"{"text":"bread"}"#)
-        try await world.delete("a")
-        await sync(world)
-        #expect(world.writes == ["DELETE /a"])
-        #expect(try await world.open().isEmpty)
-    }
-
     @Test func `a restart between delete and undelete forgets nothing`() async throws {
         let world = try await Self.world(.mobileApps, isKnown: false)
         try await changeAndDelete(

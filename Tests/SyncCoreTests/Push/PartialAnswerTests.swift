@@ -170,16 +170,6 @@ import Testing
         try await expect(world, #"{"text":"milk","rank":2}"#)
     }
 
-    @Test func `a part of an inserted row hides nothing that was sent`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        let partial = Self.answer(
-            #"{"id":"a","version":"MQ==","updatedAt":"2026-01-01T00:00:00.000Z"}"#, 201)
-        world.transport.once(.answered(partial)) { $0.head.method == .post }
-        #expect(await world.engine.push().state == .complete)
-        try await expect(world, #"{"text":"milk","rank":1}"#)
-    }
-
     @Test func `a column that the backend itself has cleared does not come back`() async throws {
         let world = try World(BackendOptions(flavour: .datasync))
         try await world.insert("a", #"{"text":"one","reminder":"9:00"}"#)

@@ -106,31 +106,6 @@ import Testing
         #expect(judge([mine]) == .applied(mine.row))
     }
 
-    @Test func `an explicit sync retries operations that wait for their backoff`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        try await world.insert("b")
-        world.transport.decide { request, _ in
-            guard request.head.method == .post else { return nil }
-            let text = String(decoding: request.body, as: UTF8.self)
-            return text.contains(#""id":"a""#)
-                ? .instead(Self.answer("{}", 500))
-                : .instead(Self.answer("{}", 503, [.retryAfter: "3600"]))
-        }
-        _ = await world.engine.push()
-        #expect(try await world.open().count == 2)
-        world.transport.decide { _, _ in nil }
-        let run = await world.engine.sync()
-        let left = try await world.open()
-        // 503 is about the table, so the other change waits for the named time too.
-        #expect(left.count == 2, "\(left)")
-        #expect(run.state == .completeWithErrors, "\(run)")
-        #expect(run.reason?.contains("2 changes wait") == true)
-        world.clock.advance(by: .seconds(3601))
-        #expect(await world.engine.sync().state == .complete)
-        #expect(try await world.open().isEmpty)
-    }
-
     @Test func `a table that is missing for a moment does not refuse its writes`()
         async throws
     {
@@ -225,31 +200,6 @@ import Testing
         let conflict = try #require(
             try await world.store.conflicts(after: nil, limit: 9).items.first)
         #expect(conflict.mine?.text == #"{"text":"mine","note":"n"}"#)
-        #expect(conflict.server?.text == #"{"text":"theirs","note":"n"}"#)
-        #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs","note":"n"}"#)
-        #expect(try await world.store.ledger().balances)
-    }
-
-    /// A server with fixed columns drops what it does not know and trims texts, so its echo is not what was
-    /// sent.
-    @Test(arguments: [
-        #""text":"mine""#, #""text":"mine","more":null"#, #""text":" mine ","more":1"#,
-    ])
-    func `an echo that differs from what was sent is not the server's row`(
-        values: String
-    ) async throws {
-        let world = try World()
-        try await world.seed("a", #"{"text":"1","note":"n"}"#)
-        _ = await world.engine.pull(world.todo)
-        try await world.elsewhere("PATCH", "a", #"{"text":"theirs"}"#)
-        try await world.update("a", #"{"text":"mine","more":1}"#)
-        let version = try #require(try await world.remote("a")?.version)
-        let echo = #"{"id":"a",\#(values),"note":"n","deleted":false,"version":"\#(version)"}"#
-        world.transport.once(.instead(Self.answer(echo, 412, [:]))) { $0.head.method == .patch }
-        _ = await world.engine.push()
-        let conflict = try #require(
-            try await world.store.conflicts(after: nil, limit: 9).items.first)
-        #expect(conflict.mine?.text == #"{"text":"mine","note":"n","more":1}"#)
         #expect(conflict.server?.text == #"{"text":"theirs","note":"n"}"#)
         #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs","note":"n"}"#)
         #expect(try await world.store.ledger().balances)

@@ -18,25 +18,6 @@ import Testing
         Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
     }
 
-    @Test func `an insert, an update and a delete reach the backend once each`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        try await world.insert("b")
-        let run = await world.engine.push()
-        #expect(run.state == .complete, "\(run)")
-        #expect(run.push?.applied == 2)
-        try await world.update("a", #"{"text":"bread"}"#)
-        try await world.delete("b")
-        _ = await world.engine.push()
-        #expect(try await world.remote("a")?.columns["text"] == .string("bread"))
-        #expect(try await world.remote("b")?.deleted == true)
-        #expect(try await world.backend.effectCount(world.todo, "a") == 2)
-        #expect(try await world.backend.effectCount(world.todo, "b") == 2)
-        #expect(try await world.open().isEmpty)
-        let local = try #require(try await world.local("a"))
-        #expect(local.columns == (try await world.remote("a"))?.columns)
-    }
-
     @Test func `operations are sent in creation order across items`() async throws {
         let world = try World()
         let ids = (0..<40).map { "item\($0 * 7 % 40)" }
@@ -105,109 +86,6 @@ import Testing
         _ = await world.engine.push()
         #expect(!world.transport.targets.contains { $0.contains("id%20eq") })
         #expect(try await world.backend.effectCount(world.todo, "a") == 1)
-    }
-
-    @Test func `a duplicate delivery is one effect`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        world.transport.once(.twice) { $0.head.method == .post }
-        let run = await world.engine.push()
-        #expect(run.push?.applied == 1)
-        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
-    }
-
-    @Test func `an edit during its insert's request is sent after it`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        let gate = Gate()
-        world.transport.once(.held(gate)) { $0.head.method == .post }
-        async let run = world.engine.push()
-        await gate.waitForArrival()
-        try await world.update("a", #"{"text":"bread"}"#)
-        #expect(try await world.local("a")?.columns["text"] == .string("bread"))
-        gate.open()
-        _ = await run
-        #expect(try await world.local("a")?.columns["text"] == .string("bread"))
-        let after = await world.engine.push()
-        #expect(after.state == .complete)
-        #expect(try await world.remote("a")?.columns["text"] == .string("bread"))
-        #expect(try await world.open().isEmpty)
-        #expect(try await world.backend.effectCount(world.todo, "a") == 2)
-    }
-
-    @Test func `a delete during its insert's request leaves no row`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        let gate = Gate()
-        world.transport.once(.held(gate)) { $0.head.method == .post }
-        async let run = world.engine.push()
-        await gate.waitForArrival()
-        try await world.delete("a")
-        gate.open()
-        _ = await run
-        _ = await world.engine.push()
-        #expect(try await world.remote("a")?.deleted == true)
-        #expect(try await world.open().isEmpty)
-    }
-
-    @Test func `operations on different items are sent in parallel, on one item in order`()
-        async throws
-    {
-        let world = try World(settings: SyncSettings(triggers: [.manual], parallelism: 8))
-        for number in 0..<40 { try await world.insert("i\(number)") }
-        let run = await world.engine.push()
-        #expect(run.push?.applied == 40)
-        #expect(try await world.backend.items(in: world.todo).count == 40)
-        #expect(try await world.backend.effects().count == 40)
-    }
-
-    @Test func `a cancelled push records the request in flight and leaves the rest`() async throws {
-        let world = try World()
-        for id in ["a", "b", "c"] { try await world.insert(id) }
-        let gate = Gate()
-        world.transport.once(.held(gate)) { $0.head.method == .post }
-        async let ended = world.engine.push()
-        await gate.waitForArrival()
-        let id = try #require(await world.engine.runs().first?.id)
-        #expect(await world.engine.cancel(run: id))
-        gate.open()
-        let run = await ended
-        #expect(run.state == .cancelled)
-        #expect(run.push?.applied == 1)
-        #expect(try await world.open().count == 2)
-        #expect(try await world.operations([.done]).map(\.itemID) == ["a"])
-    }
-
-    @Test func `a second request for a run joins the one under way`() async throws {
-        let world = try World()
-        try await world.insert("a")
-        let gate = Gate()
-        world.transport.once(.held(gate)) { $0.head.method == .post }
-        async let first = world.engine.push()
-        await gate.waitForArrival()
-        async let second = world.engine.push()
-        gate.open()
-        let (one, other) = await (first, second)
-        #expect(one.id == other.id)
-    }
-
-    @Test func `after a crash during a request the row is read back`()
-        async throws
-    {
-        let world = try World()
-        try await world.insert("a")
-        let gate = Gate()
-        world.transport.once(.held(gate)) { $0.head.method == .post }
-        async let lost = world.engine.push()
-        await gate.waitForArrival()
-        let (store, engine) = try world.reborn()
-        let open = try await store.operations(OperationFilter(), after: nil, limit: 10).items
-        #expect(open.map(\.state) == [.unknown])
-        let run = await engine.push()
-        #expect(run.push?.applied == 1, "\(run)")
-        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
-        gate.open()
-        _ = await lost
     }
 
     @Test func `an outcome that could not be stored is read back once the disk accepts writes`()

@@ -85,39 +85,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [409, 412, 404, 410], [OperationKind.update, .replace, .delete, .insert])
-    func `a script's refusal with any of the statuses is one`(
-        _ status: Int, _ kind: OperationKind
-    ) async throws {
-        let world = try World()
-        try await world.seed("a", #"{"text":"a","rank":1}"#)
-        _ = await world.engine.pull(world.todo)
-        let id = try ItemID("a")
-        switch kind {
-        case .update: try await world.update("a", #"{"text":"b"}"#)
-        case .replace: _ = await world.write(.replace(id, Columns(stored: #"{"text":"b"}"#)))
-        case .delete: try await world.delete("a")
-        case .insert, .undelete: try await world.insert("n")
-        }
-        world.transport.decide { request, _ in
-            request.head.method == .get
-                ? nil
-                : .instead(
-                    Response(
-                        status: .init(code: status),
-                        headerFields: [.contentType: "application/json"],
-                        body: Array(#"{"error":"Not on Sundays."}"#.utf8)))
-        }
-        for _ in 0..<3 {
-            world.clock.advance(by: .seconds(600))
-            _ = await world.engine.push()
-        }
-        let open = try await world.open()
-        #expect(open.map(\.state) == [.quarantined])
-        #expect(open.first?.reason == "The backend refused it with \(status): Not on Sundays.")
-        #expect(world.writes.count == 1)
-    }
-
     @Test func `mine that is refused does not come back as a conflict`() async throws {
         let world = try Self.world(.mobileApps, versions: true)
         try await filled(world)

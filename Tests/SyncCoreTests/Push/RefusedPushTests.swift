@@ -17,24 +17,6 @@ import Testing
         Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
     }
 
-    @Test func `one refused operation holds back only its own item`() async throws {
-        let world = try World()
-        for id in ["a", "b", "c"] { try await world.insert(id) }
-        world.transport.decide { request, _ in
-            request.head.method == .post
-                && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
-                ? .instead(Self.answer(400)) : nil
-        }
-        let run = await world.engine.push()
-        #expect(run.state == .completeWithErrors)
-        #expect(run.push?.quarantined == 1)
-        #expect(run.push?.applied == 2)
-        let open = try await world.open()
-        #expect(open.map(\.itemID) == ["a"])
-        #expect(open.first?.state == .quarantined)
-        #expect(open.first?.reason?.contains("400") == true)
-    }
-
     @Test func `an operation that fails by itself is quarantined after ten times`() async throws {
         let world = try World()
         try await world.insert("a")

@@ -81,16 +81,6 @@ import Testing
         #expect(Collapse.decide(pending: nil, new: new) == .append)
     }
 
-    @Test(arguments: cases.filter(\.reached))
-    func `what may have reached the backend is never changed`(_ it: Case) {
-        let pending = Collapse.Pending(
-            kind: it.pending, state: it.state, mayHaveReached: true)
-        switch Collapse.decide(pending: pending, new: it.new) {
-        case .change, .cancel, .append: Issue.record("changed in place: \(it)")
-        case .successor, .nothing, .refuse: break
-        }
-    }
-
     @Test(arguments: [OperationKind.insert, .update, .delete])
     func `the strict queue refuses what follows a delete as the SDKs do`(_ new: OperationKind) {
         let pending = Collapse.Pending(kind: .delete, state: .queued, mayHaveReached: false)

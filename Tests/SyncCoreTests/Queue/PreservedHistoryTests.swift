@@ -85,20 +85,4 @@ import Testing
         #expect(row?.columns == Columns(stored: #"{"a":2,"b":2,"c":3}"#))
         #expect(try await world.local("a")?.columns == row?.columns)
     }
-
-    @Test func `an insert that was never sent is still cancelled by its delete`() async throws {
-        try await prepare()
-        try await world.insert("b")
-        try await world.delete("b")
-        #expect(try await world.open().isEmpty)
-    }
-
-    @Test func `a stuck update becomes the delete, so that the item is not stuck`() async throws {
-        try await prepare()
-        try await world.update("a", #"{"text":"bad"}"#)
-        world.transport.once(.instead(.init(status: .badRequest))) { $0.head.method == .patch }
-        _ = await world.engine.push()
-        try await world.delete("a")
-        #expect(try await world.open().map(\.kind) == [.delete])
-    }
 }

@@ -75,18 +75,6 @@ struct PermitsTests {
         #expect(!permits.takeIdleFlag())
     }
 
-    @Test func `the limit is kept, and callers get permits in order`() async {
-        let permits = Permits(2)
-        #expect(await permits.take())
-        #expect(await permits.take())
-        let third = Task.immediate { await permits.take() }
-        let fourth = Task.immediate { await permits.take() }
-        permits.release()
-        #expect(await third.value)
-        permits.release()
-        #expect(await fourth.value)
-    }
-
     @Test func `while closed, present and later callers get none`() async {
         let permits = Permits(1)
         #expect(await permits.take())

@@ -67,15 +67,6 @@ import Testing
         #expect(try text(page, .mobileApps) == "[\(expected)]")
     }
 
-    @Test func `an empty page is an empty list in every form`() throws {
-        let page = ItemPage(items: [])
-        #expect(try text(page, .mobileApps) == "[]")
-        #expect(
-            try text(ItemPage(items: [], count: 7), .mobileApps) == #"{"results":[],"count":7}"#)
-        #expect(
-            try text(page, .datasync) == #"{"items":[],"count":null,"nextLink":null}"#)
-    }
-
     @Test func `the next page goes on after the last change that was shown`() throws {
         let target = "/tables/t?$orderby=updatedAt&$top=20&$skip=3"
         let call = try WireSample.call(.get, target, WireSample.fields(.mobileApps))
