@@ -62,6 +62,13 @@ final class World: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    /// A backend of a flavour whose table has these options.
+    convenience init(_ flavour: BackendFlavour, _ table: TableOptions) throws {
+        var options = BackendOptions(flavour: flavour)
+        options.tables = [try #require(TableName("todoitem")): table]
+        try self.init(options)
+    }
+
     /// The same store in another process: opened anew, with an engine of its own.
     func reborn(
         address: String = "http://backend:1", file: String = "store.sqlite",
@@ -104,7 +111,10 @@ final class World: Sendable {
         }
     }
 
-    struct Failure: Error { init(_ what: String) {} }
+    struct Failure: Error {
+        let what: String
+        init(_ what: String) { self.what = what }
+    }
 
     /// The local item as a client sees it; nil when there is none or a tombstone.
     func local(_ id: String) async throws -> Item? {
@@ -148,15 +158,22 @@ final class World: Sendable {
     func seed(_ id: String, _ columns: String) async throws {
         var columns = Columns(stored: columns)
         columns["id"] = .string(id)
-        var request = Request.tables("POST", "/tables/todoitem", columns.text)
+        guard try await send("POST", "/tables/todoitem", columns.text) == 201 else {
+            throw Failure("seed of \(id)")
+        }
+    }
+
+    /// Another client's request, of the generation of the backend.
+    /// - Returns: the status.
+    func send(_ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
+        var request = Request.tables(method, path, body)
         let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
         switch flavour {
         case .mobileServices: request.head.headerFields[zumo] = nil
         case .mobileApps, .node, .express, .dotnet: break
         case .datasync, .toolkit: request.head.headerFields[zumo] = "3.0.0"
         }
-        let response = try await InProcessTransport(backend).send(request)
-        guard response.head.status.code == 201 else { throw Failure("seed of \(id)") }
+        return try await InProcessTransport(backend).send(request).head.status.code
     }
 
     func remote(_ id: String) async throws -> Item? {
@@ -205,5 +222,35 @@ final class World: Sendable {
     func pass(for time: Duration) async throws {
         let end = clock.uptime() + time
         try await pass { [clock] in clock.uptime() >= end }
+    }
+}
+
+extension Response {
+    /// A backend's answer in JSON.
+    static func json(_ body: String, _ status: Int = 200, _ fields: HTTPFields = [:]) -> Response {
+        var fields = fields
+        fields[.contentType] = "application/json"
+        return Response(
+            status: .init(code: status), headerFields: fields, body: Array(body.utf8))
+    }
+
+    /// A backend's refusal that names no content type.
+    static func refusal(_ status: Int) -> Response {
+        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
+    }
+}
+
+extension Store {
+    func firstConflict() async throws -> ConflictDetail {
+        try #require(try await conflicts(after: nil, limit: 9).items.first)
+    }
+
+    func lastEntry() async throws -> HistoryEntry {
+        try #require(try await history(after: nil, limit: 1).items.first)
+    }
+
+    /// The latest entry of a kind.
+    func entry(_ kind: HistoryKind) async throws -> HistoryEntry {
+        try #require(try await history(after: nil, limit: 50).items.first { $0.kind == kind })
     }
 }

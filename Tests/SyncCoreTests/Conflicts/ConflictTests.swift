@@ -70,10 +70,7 @@ import Testing
             }
         let outcome = try await world.store.resolve(
             found.id, revision: found.revision, resolution)
-        guard case .done = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        #expect(outcome.isDone)
         let run = await world.engine.push()
         #expect(run.state == .complete, "\(run)")
         let expected = choice == "mine" ? "mine" : choice == "server" ? "theirs" : "both"
@@ -97,13 +94,7 @@ import Testing
         }
         _ = await world.engine.push()
         let found = try await conflict(world)
-        guard
-            case .done = try await world.store.resolve(
-                found.id, revision: found.revision, .newest)
-        else {
-            Issue.record("not decided")
-            return
-        }
+        #expect(try await world.store.resolve(found.id, revision: found.revision, .newest).isDone)
         #expect(await world.engine.sync().state == .complete)
         let expected: String? =
             switch (isMineLater, theirs) {

@@ -31,7 +31,7 @@ extension AcceptanceScenarioTests {
     @Test func Collapse_DeletesTheError_OnReplace() async throws {
         let world = try await seeded(["a"])
         try await world.update("a", #"{"text":"bad"}"#)
-        world.transport.once(.instead(Self.answer(400)), where: Self.isWrite)
+        world.transport.once(.instead(.refusal(400)), where: Self.isWrite)
         _ = await world.engine.push()
         let errors = try #require(TableName("MS_TableOperationErrors"))
         func count() async throws -> Int64 {
@@ -42,8 +42,7 @@ extension AcceptanceScenarioTests {
         #expect(try await count() == 1)
         let columns = Columns(stored: #"{"text":"good"}"#)
         guard case .updated = await world.write(.replace(try ItemID("a"), columns)) else {
-            Issue.record("not replaced")
-            return
+            throw World.Failure("not replaced")
         }
         #expect(try await count() == 0)
         #expect(try await world.open().first?.reason == nil)
@@ -90,7 +89,7 @@ extension AcceptanceScenarioTests {
         try await world.update("a", #"{"text":"mine"}"#)
         try await world.elsewhere("PATCH", "a", #"{"text":"theirs"}"#)
         world.transport.decide { request, _ in
-            Self.isWrite(request) ? .instead(Self.answer(400)) : nil
+            Self.isWrite(request) ? .instead(.refusal(400)) : nil
         }
         _ = await world.engine.sync()
         #expect(try await world.local("a")?.columns["text"] == .string("mine"))

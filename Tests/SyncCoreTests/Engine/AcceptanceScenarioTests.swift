@@ -10,10 +10,6 @@ import Testing
 /// Scenarios of the SDKs' own tests, under their names there. Where this queue behaves differently, a
 /// comment says so.
 @Suite struct AcceptanceScenarioTests {
-    static func answer(_ status: Int) -> Response {
-        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
-    }
-
     static let isWrite: @Sendable (Request) -> Bool = { $0.head.method != .get }
 
     func seeded(_ ids: [String], settings: SyncSettings = SyncSettings(triggers: [.manual]))
@@ -70,8 +66,7 @@ import Testing
             default: await fixture.write(.delete(id))
             }
         guard case .invalid(let sentence) = outcome else {
-            Issue.record("\(scenario): \(outcome)")
-            return
+            throw World.Failure("\(scenario): \(outcome)")
         }
         #expect(sentence.contains("-1150") && sentence.contains("delete"))
         #expect(try await fixture.chain("a").map(\.kind) == [.delete])
@@ -144,7 +139,7 @@ import Testing
         for id in ["f", "g", "h"] { try await world.seed(id, #"{"text":"x"}"#) }
         // The backend refuses the keyset's filter, so that `$skip` is used inside ties.
         world.transport.decide { request, _ in
-            request.head.path?.contains("%20or%20") == true ? .instead(Self.answer(400)) : nil
+            request.head.path?.contains("%20or%20") == true ? .instead(.refusal(400)) : nil
         }
         let run = await world.engine.pull(world.todo)
         #expect(run.state == .complete, "\(run)")

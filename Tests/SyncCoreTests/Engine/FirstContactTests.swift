@@ -63,13 +63,11 @@ import Testing
         let direct = InProcessTransport(world.backend)
         _ = try await direct.send(.tables("POST", "/tables/movies", #"{"id":"m","title":"M"}"#))
         guard case .refused(let page, _, _) = await world.engine.forward(read(world.todo)) else {
-            Issue.record("no refusal")
-            return
+            throw World.Failure("no refusal")
         }
         #expect(page.head.status == .notFound && page.bytes == Array("<pre>Cannot GET</pre>".utf8))
         guard case .page(let rows) = await world.engine.forward(read(movies)) else {
-            Issue.record("no page")
-            return
+            throw World.Failure("no page")
         }
         #expect(rows.items.map(\.id.text) == ["m"])
         #expect(rows.items.first?.columns.text == #"{"title":"M"}"#)
@@ -113,8 +111,7 @@ import Testing
         try await world.seed("a", #"{"text":"x"}"#)
         world.clock.jump(by: .seconds(-3600))
         guard case .page(let rows) = await world.engine.forward(read(world.todo)) else {
-            Issue.record("no page")
-            return
+            throw World.Failure("no page")
         }
         #expect(rows.items.allSatisfy { $0.updatedAt <= world.clock.now() })
         #expect(rows.items.count == 1)
@@ -126,8 +123,7 @@ import Testing
         #expect(await world.engine.backendStatus.state == .online)
         world.transport.decide { _, _ in .notSent }
         guard case .unreachable = await world.engine.forward(read(world.todo)) else {
-            Issue.record("an answer")
-            return
+            throw World.Failure("an answer")
         }
         #expect(await world.engine.backendStatus.state == .offline)
     }
@@ -185,28 +181,19 @@ import Testing
             guard request.head.method == .get, request.head.path?.contains("/ABC") == true else {
                 return nil
             }
-            return .instead(
-                Response(
-                    status: .ok, headerFields: [.contentType: "application/json"],
-                    body: Array(row.utf8)))
+            return .instead(.json(row))
         }
         let id = try ItemID("ABC")
         #expect(try await world.engine.fetch(id, of: world.todo, generation: .mobileApps) == nil)
         guard
             case .updated(let item, _) = await world.write(
                 .update(id, Columns(stored: #"{"text":"mine"}"#)))
-        else {
-            Issue.record("no update")
-            return
-        }
+        else { throw World.Failure("no update") }
         #expect(item.id.text == "abc" && item.columns.text == #"{"text":"mine"}"#)
         for body in ["{}", "[]", ""] {
             world.transport.decide { request, _ in
                 request.head.method == .get
-                    ? .instead(
-                        Response(
-                            status: .ok, headerFields: [.contentType: "application/json"],
-                            body: Array(body.utf8))) : nil
+                    ? .instead(.json(body)) : nil
             }
             let answer = try await world.engine.fetch(
                 try ItemID("other"), of: world.todo, generation: .mobileApps)

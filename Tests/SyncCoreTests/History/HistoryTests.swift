@@ -86,8 +86,7 @@ import Testing
         }
         #expect(kept >= StoreLimits.events && kept < StoreLimits.events + 512)
         guard case .reset = try await store.events(after: 5, limit: 9) else {
-            Issue.record("event 6 is gone")
-            return
+            throw World.Failure("event 6 is gone")
         }
     }
 

@@ -45,8 +45,7 @@ import Testing
         try await take(#"{"x":1}"#, version: "v1")
         try await fixture.pull(fixture.remote("a", #"{"x":"theirs"}"#, version: "v22"))
         #expect(try await undo(.write)?.state == .conflict)
-        let conflict = try #require(
-            try await store.conflicts(after: nil, limit: 1).items.first)
+        let conflict = try await store.firstConflict()
         #expect(conflict.mineDeleted && conflict.server?.text == #"{"x":"theirs"}"#)
         #expect(conflict.base?.text == #"{"x":1}"#)
     }
@@ -83,8 +82,7 @@ import Testing
         let first = try await entry(.write)
         try await fixture.update("a", #"{"x":3}"#)
         guard case .refused = try await store.undo(first.id).outcome else {
-            Issue.record("the newer change goes first")
-            return
+            throw World.Failure("the newer change goes first")
         }
         #expect(try await fixture.row("a")?.columns.text == #"{"x":3}"#)
     }
@@ -98,8 +96,7 @@ import Testing
         try await fixture.update("a", #"{"x":3}"#)
         try await take(#"{"x":3,"y":1}"#, version: "v22")
         guard case .done(let operation) = try await store.undo(first.id).outcome else {
-            Issue.record("it is not for a person to decide")
-            return
+            throw World.Failure("it is not for a person to decide")
         }
         #expect(operation?.state == .conflict)
     }
@@ -298,8 +295,7 @@ import Testing
         _ = try await store.resolve(operation.id, revision: operation.revision, .merged)
         try await take(#"{"x":2,"y":3,"z":3}"#, version: "v333")
         guard case .done(let undone?) = try await store.undo(write.id).outcome else {
-            Issue.record("it cannot be undone")
-            return
+            throw World.Failure("it cannot be undone")
         }
         #expect(undone.state == .conflict)
         let conflict = try #require(try await store.conflict(undone.id))
@@ -334,10 +330,7 @@ import Testing
             fixture.remote("a", #"{"x":1,"y":3,"z":"newer"}"#, version: "v333"))
         let outcome = try await store.resolve(
             operation.id, revision: operation.revision, .mine)
-        guard case .changed(let current) = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        guard case .changed(let current) = outcome else { throw World.Failure("\(outcome)") }
         #expect(current.revision > operation.revision && current.state == .conflict)
         let conflict = try #require(try await store.conflict(operation.id))
         #expect(conflict.server?.text == #"{"x":1,"y":3,"z":"newer"}"#)

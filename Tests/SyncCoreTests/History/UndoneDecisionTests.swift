@@ -26,7 +26,7 @@ import Testing
             try await world.delete("a")
         }
         _ = await world.engine.push()
-        let found = try #require(try await world.store.conflicts(after: nil, limit: 9).items.first)
+        let found = try await world.store.firstConflict()
         return (world, found)
     }
 
@@ -72,10 +72,7 @@ import Testing
             return
         }
         let undone = try await undo(world.store)
-        guard case .done = undone else {
-            Issue.record("\(undone)")
-            return
-        }
+        #expect(undone.isDone)
         #expect(try await conflict(world, as: found) == found)
         #expect(visible(try await world.row("a")) == here)
         #expect(try await world.open().map(\.state) == [.conflict])
@@ -103,10 +100,7 @@ import Testing
             choice == "mine" && side == "here" ? nil : ["text": text, "rank": "1"]
         #expect(visible(try await world.remote("a")) == decided)
         let undone = try await undo(world.store)
-        guard case .done(let operation?) = undone else {
-            Issue.record("\(undone)")
-            return
-        }
+        guard case .done(let operation?) = undone else { throw World.Failure("\(undone)") }
         #expect(operation.state == .queued)
         await pushAll(world)
         #expect(try await world.open().isEmpty)
@@ -123,10 +117,7 @@ import Testing
         await pushAll(world)
         #expect(try await world.open().isEmpty)
         let undone = try await undo(world.store)
-        guard case .done = undone else {
-            Issue.record("\(undone)")
-            return
-        }
+        #expect(undone.isDone)
         await pushAll(world)
         #expect(try await conflict(world, as: found) == found)
         #expect(visible(try await world.row("a")) == here)
@@ -141,8 +132,7 @@ import Testing
         try await world.elsewhere("PATCH", "a", #"{"rank":9}"#)
         _ = await world.engine.sync()
         guard case .done(let operation?) = try await undo(world.store) else {
-            Issue.record("it is not for a person to decide")
-            return
+            throw World.Failure("it is not for a person to decide")
         }
         #expect(operation.kind == .delete && operation.state == .conflict)
         await pushAll(world)
@@ -168,10 +158,7 @@ import Testing
         try await fixture.update("a", #"{"y":5}"#)
         #expect(try await fixture.chain("a").count == 2)
         let undone = try await undo(fixture.store)
-        guard case .done = undone else {
-            Issue.record("\(undone)")
-            return
-        }
+        #expect(undone.isDone)
         let chain = try await fixture.chain("a")
         #expect(chain.map(\.id) == [conflict.id] && chain.map(\.state) == [.conflict])
         let again = try #require(try await fixture.store.conflict(conflict.id))
@@ -219,10 +206,7 @@ import Testing
         _ = try await fixture.store.resolve(conflict.id, revision: conflict.revision, .mine)
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":9}"#, version: "v333"))
         let undone = try await undo(fixture.store)
-        guard case .done = undone else {
-            Issue.record("\(undone)")
-            return
-        }
+        #expect(undone.isDone)
         let again = try #require(try await fixture.store.conflict(conflict.id))
         #expect(again.mine?.text == #"{"x":2,"y":1}"#)
         #expect(again.server?.text == #"{"x":1,"y":9}"# && !again.serverDeleted)

@@ -68,8 +68,7 @@ import Testing
         let most = StoreLimits.columnNames
         let full = try Self.wide("a", "c", most)
         guard case .inserted = await world.write(.insert(full)) else {
-            Issue.record("The table has room.")
-            return
+            throw World.Failure("The table has room.")
         }
         let before = try await world.row("a")
         for action in [

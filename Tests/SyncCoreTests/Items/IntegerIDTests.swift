@@ -148,8 +148,7 @@ import Testing
         let seven = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"mine"}"#))
         try await fixture.settle(again.seq, .applied(row: seven, RowOrigin()))
         guard case .page(let page) = fixture.list(TableQuery()) else {
-            Issue.record("no page")
-            return
+            throw World.Failure("no page")
         }
         let texts = Dictionary(
             uniqueKeysWithValues: page.items.map { ($0.id.text, $0.columns.text) })

@@ -51,18 +51,14 @@ import Testing
         let entry = try await purgeEntry()
         #expect(entry.undoable && entry.actor == .person)
         world.transport.decide { _, _ in .notSent }
-        guard case .done = try await world.store.undo(entry.id).outcome else {
-            Issue.record("not undone")
-            return
-        }
+        #expect(try await world.store.undo(entry.id).outcome.isDone)
         #expect(try await world.open().map(\.kind) == [.update, .delete, .update, .insert])
         #expect(try await world.local("updated")?.columns["text"] == .string("mine"))
         #expect(try await world.local("deleted") == nil)
         #expect(try await world.local("inserted") != nil)
         #expect(try await purgeEntry().undoable == false)
         guard case .refused = try await world.store.undo(entry.id).outcome else {
-            Issue.record("undone twice")
-            return
+            throw World.Failure("undone twice")
         }
         world.transport.decide { _, _ in nil }
         let run = await world.engine.sync()
@@ -94,8 +90,7 @@ import Testing
         try await world.elsewhere("PATCH", "updated", #"{"text":"theirs"}"#)
         _ = try await world.store.undo(try await purgeEntry().id).outcome
         _ = await world.engine.push()
-        let conflict = try #require(
-            try await world.store.conflicts(after: nil, limit: 9).items.first)
+        let conflict = try await world.store.firstConflict()
         #expect(conflict.itemID == "updated")
         #expect(try await world.remote("updated")?.columns["text"] == .string("theirs"))
     }

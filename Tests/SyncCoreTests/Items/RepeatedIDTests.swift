@@ -16,11 +16,9 @@ import Testing
     static let dated: [BackendFlavour] = [.mobileApps, .node, .dotnet]
 
     private func world(_ flavour: BackendFlavour) async throws -> World {
-        var options = BackendOptions(flavour: flavour)
-        let table = try #require(TableName("todoitem"))
-        options.tables[table] = TableOptions(
-            softDelete: false, idKind: .integer, reusesIDs: true)
-        let world = try World(options)
+        let world = try World(
+            flavour, TableOptions(softDelete: false, idKind: .integer, reusesIDs: true))
+        let table = world.todo
         try await world.store.write { _ = try $0.tables.make(table, idKind: .integer) }
         return world
     }
@@ -37,11 +35,8 @@ import Testing
         _ world: World, _ method: String, _ id: Int? = nil, _ text: String? = nil
     ) async throws {
         let path = "/tables/todoitem" + (id.map { "/\($0)" } ?? "")
-        var request = Request.tables(method, path, text.map { #"{"text":"\#($0)"}"# })
-        let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
-        if world.flavour == .mobileServices { request.head.headerFields[zumo] = nil }
-        let response = try await InProcessTransport(world.backend).send(request)
-        #expect((200..<300).contains(response.head.status.code), "\(method) \(path)")
+        let status = try await world.send(method, path, text.map { #"{"text":"\#($0)"}"# })
+        #expect((200..<300).contains(status), "\(method) \(path)")
     }
 
     /// The rows of one side as text, whole but for the stamps and versions, which are each side's own.

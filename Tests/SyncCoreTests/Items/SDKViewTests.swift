@@ -75,10 +75,7 @@ import Testing
         let operation = try await fixture.conflict()
         let row = try #require(try await rows("MS_TableOperationErrors").first)
         #expect(row.columns["operationId"] == String(operation.seq))
-        guard case .object(let members)? = row.properties else {
-            Issue.record("no object")
-            return
-        }
+        guard case .object(let members)? = row.properties else { throw World.Failure("no object") }
         #expect(
             Set(members.map(\.name)) == [
                 "code", "domain", "description", "table", "operation", "itemId", "statusCode",

@@ -60,11 +60,7 @@ import Testing
     func `a row that was deleted here is one of them until the backend gives it`(
         deletesSoftly: Bool
     ) async throws {
-        var options = BackendOptions(flavour: .mobileApps)
-        options.tables = [
-            try #require(TableName("todoitem")): TableOptions(softDelete: deletesSoftly)
-        ]
-        let world = try World(options)
+        let world = try World(.mobileApps, TableOptions(softDelete: deletesSoftly))
         for id in ["a", "b", "c"] { try await world.seed(id, #"{"n":1}"#) }
         #expect(await world.engine.pull(world.todo).state == .complete)
         let stamps = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)?.items
@@ -93,9 +89,7 @@ import Testing
     }
 
     @Test func `a delete without a version does not tell which row it removed`() async throws {
-        var options = BackendOptions(flavour: .mobileApps)
-        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: false)]
-        let world = try World(options)
+        let world = try World(.mobileApps, TableOptions(softDelete: false))
         for id in ["a", "b"] { try await world.seed(id, #"{"n":1}"#) }
         #expect(await world.engine.pull(world.todo).state == .complete)
         _ = try await world.store.updateTable(world.todo) { $0.unconditionalPolicy = .client }

@@ -55,7 +55,7 @@ import Testing
         #expect(try await world.store.ledger() == before)
         #expect(try await world.store.check() == [])
         #expect(try await world.store.tables().map(\.name) == ["note"])
-        let entry = try #require(try await world.store.history(after: nil, limit: 1).items.first)
+        let entry = try await world.store.lastEntry()
         #expect(entry.summary == "Removed the table todoitem with 2 items, and gave up 0 changes.")
         #expect(!entry.undoable)
         // The backend still has them, and the next pull brings them back under a number of its own.

@@ -77,12 +77,6 @@ import Testing
         world.transport.targets.filter { $0.contains("$orderby=id") && $0.contains("$select=id") }
     }
 
-    private static func json(_ status: HTTPResponse.Status, _ body: String) -> Response {
-        var fields: HTTPFields = [:]
-        fields[.contentType] = "application/json"
-        return Response(status: status, headerFields: fields, body: Array(body.utf8))
-    }
-
     private func history(_ world: World) async throws -> [String] {
         try await world.store.read {
             try $0.column("SELECT summary FROM history WHERE kind = 'pulled' ORDER BY id")
@@ -188,7 +182,7 @@ import Testing
         let world = try await copied()
         world.transport.decide { request, _ in
             request.head.method == .get
-                ? nil : .instead(Self.json(.badRequest, #"{"error":"not now"}"#))
+                ? nil : .instead(.json(#"{"error":"not now"}"#, 400))
         }
         try await world.insert("new")
         try await world.update("a", #"{"text":"mine"}"#)
@@ -217,7 +211,7 @@ import Testing
         world.transport.decide { request, _ in
             let path = request.head.path ?? ""
             guard path.contains("$select=id") else { return nil }
-            return .instead(Self.json(.ok, path.contains("id%20gt") ? "[]" : lagging))
+            return .instead(.json(path.contains("id%20gt") ? "[]" : lagging))
         }
         try await world.update("b", #"{"text":"mine"}"#)
         #expect(await sync(world, hours: 24).state == .complete)
@@ -233,7 +227,7 @@ import Testing
         world.transport.decide { request, _ in
             let path = request.head.path ?? ""
             let isAsked = path.contains("$select=id") || path.contains("id%20eq")
-            return isAsked ? .instead(Self.json(.ok, "[]")) : nil
+            return isAsked ? .instead(.json("[]")) : nil
         }
         for _ in 0..<3 { _ = await sync(world) }
         for id in ["a", "b", "c", "d", "e"] { #expect(try await world.local(id) != nil) }
@@ -247,7 +241,7 @@ import Testing
         try await alter(world, "DELETE FROM items WHERE id = 'b'")
         world.transport.decide { request, _ in
             (request.head.path ?? "").hasPrefix("/tables/todoitem/b")
-                ? .instead(Self.json(.internalServerError, "{}")) : nil
+                ? .instead(.json("{}", 500)) : nil
         }
         _ = await sync(world)
         #expect(try await world.local("b") != nil)

@@ -16,8 +16,7 @@ import Testing
         try await world.update("a", #"{"text":"mine"}"#)
         try await world.elsewhere("PATCH", "a", #"{"text":"theirs"}"#)
         _ = await world.engine.push()
-        let conflict = try #require(
-            try await world.store.conflicts(after: nil, limit: 1).items.first)
+        let conflict = try await world.store.firstConflict()
         try await world.elsewhere("PATCH", "a", #"{"text":"newest"}"#)
         let page = Gate()
         world.transport.decide { request, _ in

@@ -14,9 +14,7 @@ import Testing
     private func lagging(
         soft: Bool = true
     ) async throws -> (World, @Sendable (Request) -> FaultyTransport.Fault?) {
-        var options = BackendOptions(flavour: .mobileApps)
-        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: soft)]
-        let world = try World(options)
+        let world = try World(.mobileApps, TableOptions(softDelete: soft))
         try await world.seed("a", #"{"text":"old"}"#)
         _ = await world.engine.pull(world.todo)
         return (world, try await frozen(world))
@@ -96,9 +94,7 @@ import Testing
         try await world.update("a", #"{"text":"new"}"#)
         _ = await world.engine.push()
         try await world.update("a", #"{"text":"newer"}"#)
-        let refusal = Response(
-            status: .init(code: status), headerFields: [.contentType: "application/json"],
-            body: Array(#"{"error":"No."}"#.utf8))
+        let refusal = Response.json(#"{"error":"No."}"#, status)
         world.transport.decide { request, _ in
             request.head.method == .get ? before(request) : .instead(refusal)
         }

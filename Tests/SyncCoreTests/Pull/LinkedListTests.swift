@@ -32,9 +32,7 @@ import Testing
     }
 
     private static func refusal(_ status: HTTPResponse.Status = .badRequest) -> Response {
-        Response(
-            status: status, headerFields: [.contentType: "application/json"],
-            body: Array(#"{"error":"not supported"}"#.utf8))
+        .json(#"{"error":"not supported"}"#, status.code)
     }
 
     @Test(arguments: [
@@ -140,9 +138,7 @@ import Testing
         let rows = ids.map {
             #"{"id":"\#($0)","updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#
         }
-        var response = Response(
-            status: .ok, headerFields: [.contentType: "application/json"],
-            body: Array("[\(rows.joined(separator: ","))]".utf8))
+        var response = Response.json("[\(rows.joined(separator: ","))]")
         if let link { response.head.headerFields.set("Link", "\(link); rel=next") }
         return response
     }
@@ -226,8 +222,7 @@ import Testing
                 let read = ForwardedRead(
                     table: world.todo, target: .list(query, rows: nil), generation: generation)
                 guard case .page(let page) = await world.engine.forward(read) else {
-                    Issue.record("no page")
-                    return
+                    throw World.Failure("no page")
                 }
                 ids += page.items.map(\.id.text)
                 guard page.hasMore else { break }

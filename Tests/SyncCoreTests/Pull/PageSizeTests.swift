@@ -58,10 +58,7 @@ import Testing
         let world = try await world(pageRows: 100, rows: 60)
         world.transport.decide { request, _ in
             guard request.head.path?.contains("$top=1000") == true else { return nil }
-            return .instead(
-                Response(
-                    status: .badRequest, headerFields: [.contentType: "application/json"],
-                    body: Array(#"{"error":"The limit of '100' for Top is exceeded."}"#.utf8)))
+            return .instead(.json(#"{"error":"The limit of '100' for Top is exceeded."}"#, 400))
         }
         #expect(await world.engine.pull(world.todo).state == .complete)
         #expect(try await world.itemCount() == 60)
@@ -81,10 +78,7 @@ import Testing
             }
             // It accepts only one column in the order.
             guard path.contains("updatedAt,id") else { return nil }
-            return .instead(
-                Response(
-                    status: .badRequest, headerFields: [.contentType: "application/json"],
-                    body: Array(#"{"error":"The order is not supported."}"#.utf8)))
+            return .instead(.json(#"{"error":"The order is not supported."}"#, 400))
         }
         _ = await world.engine.pull(world.todo)
         #expect(try await world.itemCount() == 60)
@@ -156,10 +150,7 @@ import Testing
             let path = request.head.path ?? ""
             let top = path.split(separator: "$top=").last.flatMap { Int($0.prefix { $0.isNumber }) }
             guard path.contains("$top="), let top, top > limit.withLock({ $0 }) else { return nil }
-            return .instead(
-                Response(
-                    status: .badRequest, headerFields: [.contentType: "application/json"],
-                    body: Array(#"{"error":"The limit for Top is exceeded."}"#.utf8)))
+            return .instead(.json(#"{"error":"The limit for Top is exceeded."}"#, 400))
         }
         for number in 0..<60 {
             if number == 30 { limit.withLock { $0 = 5000 } }

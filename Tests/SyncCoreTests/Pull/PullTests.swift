@@ -11,10 +11,6 @@ import Testing
 @testable import SyncCore
 
 @Suite struct PullTests {
-    private static func answer(_ status: Int) -> Response {
-        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
-    }
-
     @Test func `pulled rows are stamped in their order, before what is written later`()
         async throws
     {
@@ -79,7 +75,7 @@ import Testing
         let world = try World()
         try await world.fill(120)
         world.transport.decide { request, _ in
-            request.head.path?.contains("%20or%20") == true ? .instead(Self.answer(500)) : nil
+            request.head.path?.contains("%20or%20") == true ? .instead(.refusal(500)) : nil
         }
         let run = await world.engine.pull(world.todo)
         #expect(run.state == .complete, "\(run)")
@@ -96,7 +92,8 @@ import Testing
     }
 
     @Test(arguments: [
-        answer(408), answer(503), Response(status: .ok, body: Array(#"[{"id":"#.utf8)),
+        Response.refusal(408), Response.refusal(503),
+        Response(status: .ok, body: Array(#"[{"id":"#.utf8)),
         Response(status: .ok, body: Array("<html></html>".utf8)),
     ])
     func `a failed response does not change how the table is paged`(_ answer: Response) async throws
@@ -196,7 +193,7 @@ import Testing
         try await world.insert("mine")
         try await world.fill(5)
         world.transport.decide { request, _ in
-            request.head.method == .post ? .instead(Self.answer(400)) : nil
+            request.head.method == .post ? .instead(.refusal(400)) : nil
         }
         let run = await world.engine.sync()
         #expect(run.state == .completeWithErrors)
@@ -238,7 +235,7 @@ import Testing
         // Refuses whatever names a time, and loses three rows before each page that is not the first.
         world.transport.decide { request, _ in
             let target = request.head.path ?? ""
-            if target.contains("updatedAt") { return .instead(Self.answer(500)) }
+            if target.contains("updatedAt") { return .instead(.refusal(500)) }
             guard target.contains("$skip=49") else { return nil }
             let ids = gone.withLock { ids in
                 defer { ids = [] }
@@ -269,9 +266,7 @@ import Testing
                 #"{"id":"\#(number)","text":"\#(number) of \#(year)","#
                     + #""updatedAt":"\#(year)-01-01T00:00:00.\#(number)Z","version":"\#(year)"}"#
             }
-            let all = Response(
-                status: .ok, headerFields: [.contentType: "application/json"],
-                body: Array("[\(rows.joined(separator: ","))]".utf8))
+            let all = Response.json("[\(rows.joined(separator: ","))]")
             world.transport.forget()
             world.transport.decide { _, _ in .instead(all) }
             #expect(await world.engine.pull(world.todo).state == .complete)

@@ -10,16 +10,10 @@ import Testing
 
 /// An unusable row, table or response does not stop the others.
 @Suite struct SetAsideTests {
-    private static func answer(_ body: String, _ status: Int = 200) -> Response {
-        Response(
-            status: .init(code: status), headerFields: [.contentType: "application/json"],
-            body: Array(body.utf8))
-    }
-
     /// Whether the request is for the first page of a pull.
     private static func page(_ request: Request, _ body: String) -> FaultyTransport.Fault? {
         guard let path = request.head.path, path.contains("$orderby") else { return nil }
-        return .instead(answer(path.contains("$inlinecount") ? body : "[]"))
+        return .instead(.json(path.contains("$inlinecount") ? body : "[]"))
     }
 
     private static func row(_ rest: String) -> String {
@@ -91,11 +85,11 @@ import Testing
         let mended = Self.row(#""id":"a","x":3"#)
         world.transport.decide { request, _ in
             let path = request.head.path?.replacingOccurrences(of: "%27", with: "'") ?? ""
-            if path.contains("'a'") { return .instead(Self.answer("[\(mended)]")) }
-            if path.contains("'b'") { return .instead(Self.answer("[]")) }
+            if path.contains("'a'") { return .instead(.json("[\(mended)]")) }
+            if path.contains("'b'") { return .instead(.json("[]")) }
             // A response that ignores the filter proves nothing.
             return path.contains("'c'") && !path.contains("$orderby")
-                ? .instead(Self.answer("[\(mended)]")) : .instead(Self.answer("[]"))
+                ? .instead(.json("[\(mended)]")) : .instead(.json("[]"))
         }
         world.clock.advance(by: .seconds(60))
         #expect(await world.engine.pull(world.todo).state == .complete)
@@ -137,7 +131,7 @@ import Testing
         let world = try World()
         // Here it is 22:13.
         let row = #"{"id":"y","updatedAt":"2023-11-14T23:30:00.000Z","version":"v"}"#
-        var page = Self.answer("[\(row)]")
+        var page = Response.json("[\(row)]")
         page.head.headerFields[.date] = "Tue, 14 Nov 2023 23:40:00 GMT"
         world.transport.once(.instead(page)) { $0.head.path?.contains("$orderby") == true }
         _ = await world.engine.pull(world.todo)
@@ -153,7 +147,7 @@ import Testing
         try await world.fill(1)
         let unusable = #"{"id":"z","updatedAt":"\#(time)","version":"v"}"#
         let good = Self.row(#""id":"y""#)
-        world.transport.once(.instead(Self.answer("[\(good),\(unusable)]"))) {
+        world.transport.once(.instead(.json("[\(good),\(unusable)]"))) {
             $0.head.path?.contains("$orderby") == true
         }
         _ = await world.engine.pull(world.todo)
@@ -166,7 +160,7 @@ import Testing
         let world = try World()
         try await world.fill(3)
         _ = await world.engine.pull(world.todo)
-        world.transport.decide { _, _ in .instead(Self.answer(#"{"error":"no"}"#, 403)) }
+        world.transport.decide { _, _ in .instead(.json(#"{"error":"no"}"#, 403)) }
         let run = await world.engine.pull(world.todo)
         #expect(run.state == .completeWithErrors)
         let failing = try #require(try await world.store.tables().first)
@@ -183,7 +177,7 @@ import Testing
         let world = try World()
         try await world.fill(3)
         _ = await world.engine.pull(world.todo)
-        world.transport.decide { _, _ in .instead(Self.answer(#"{"error":"no"}"#, 401)) }
+        world.transport.decide { _, _ in .instead(.json(#"{"error":"no"}"#, 401)) }
         _ = await world.engine.sync()
         let failing = try #require(try await world.store.tables().first)
         #expect(failing.pullError == "The backend asks to sign in.")
@@ -195,15 +189,16 @@ import Testing
     {
         let world = try World()
         @Sendable func list(_ ids: Range<Int>) -> Response {
-            Self.answer("[" + ids.map { Self.row(#""id":"\#($0)""#) }.joined(separator: ",") + "]")
+            Response.json(
+                "[" + ids.map { Self.row(#""id":"\#($0)""#) }.joined(separator: ",") + "]")
         }
         world.transport.decide { _, _ in .instead(list(100..<160)) }
         _ = await world.engine.pull(world.todo)
         #expect(try await world.itemCount() == 60)
         world.transport.decide { request, _ in
             let path = request.head.path ?? ""
-            if path.contains("/150?") { return .instead(Self.answer("{}", 404)) }
-            if path.contains("/todoitem/") { return .instead(Self.answer(Self.row(#""id":"x""#))) }
+            if path.contains("/150?") { return .instead(.json("{}", 404)) }
+            if path.contains("/todoitem/") { return .instead(.json(Self.row(#""id":"x""#))) }
             return .instead(list(100..<150))
         }
         world.clock.advance(by: .seconds(60))

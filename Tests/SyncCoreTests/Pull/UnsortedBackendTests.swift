@@ -28,10 +28,7 @@ import Testing
             let texts = page.map { id, second in
                 #"{"id":"\#(id)","updatedAt":"2020-01-01T00:00:0\#(second).000Z","version":"v"}"#
             }
-            return .instead(
-                Response(
-                    status: .ok, headerFields: [.contentType: "application/json"],
-                    body: Array("[\(texts.joined(separator: ","))]".utf8)))
+            return .instead(.json("[\(texts.joined(separator: ","))]"))
         }
     }
 

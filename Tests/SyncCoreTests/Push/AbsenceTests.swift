@@ -15,9 +15,7 @@ import Testing
             status: .notFound, headerFields: [.contentType: "text/html"],
             body: Array("<pre>Cannot GET /tables/todoitem/a</pre>".utf8))
     private static let noPath = Response(status: .notFound, body: Array("Cannot GET /x".utf8))
-    private static let notFound = Response(
-        status: .notFound, headerFields: [.contentType: "application/json"],
-        body: Array(#"{"error":"No such item."}"#.utf8))
+    private static let notFound = Response.json(#"{"error":"No such item."}"#, 404)
 
     /// Sends a change of item `a` whose answer is lost, or never arrives, in a table that deletes softly. Lists of
     /// one row are answered with `[]`, and reads by id as given; nil is the backend's own answer.

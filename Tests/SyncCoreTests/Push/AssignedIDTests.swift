@@ -23,10 +23,7 @@ import Testing
             columns["id"] = .string(given)
             columns["version"] = .string("v1")
             columns["updatedAt"] = .string("2026-01-01T00:00:00.000Z")
-            return .instead(
-                Response(
-                    status: .created, headerFields: [.contentType: "application/json"],
-                    body: Array(columns.text.utf8)))
+            return .instead(.json(columns.text, 201))
         }
     }
 
@@ -64,8 +61,7 @@ import Testing
         let columns = Columns(stored: #"{"text":"milk","rank":1}"#)
         let body = ItemBody(id: try ItemID("mine"), columns: columns)
         guard case .alreadyExists(let found) = await world.write(.insert(body)) else {
-            Issue.record("It was inserted again.")
-            return
+            throw World.Failure("It was inserted again.")
         }
         #expect(found == item)
         #expect(try await world.open().isEmpty)
@@ -109,10 +105,7 @@ import Testing
         try await world.insert("c", mine.text)
         let answer = #"{"id":"b","text":"theirs","note":"n","version":"v1","deleted":false}"#
         world.transport.once(
-            .instead(
-                Response(
-                    status: .created, headerFields: [.contentType: "application/json"],
-                    body: Array(answer.utf8)))
+            .instead(.json(answer, 201))
         ) { $0.head.method == .post }
         _ = await world.engine.push()
         let refused = try #require(try await world.operations([.quarantined]).first)

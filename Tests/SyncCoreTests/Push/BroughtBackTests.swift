@@ -9,26 +9,12 @@ import Testing
 
 /// Undelete of rows: no column of another writer is lost or comes back.
 @Suite struct BroughtBackTests {
-    private static func world(_ flavour: BackendFlavour) throws -> World {
-        var options = BackendOptions(flavour: flavour)
-        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: true)]
-        return try World(options)
-    }
-
-    /// Another client, of the third generation, that writes to the backend.
-    private func elsewhere(_ world: World, _ target: String, _ body: String) async throws -> Int {
-        var request = Request.tables("PUT", target, body)
-        let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
-        request.head.headerFields[zumo] = "3.0.0"
-        return try await InProcessTransport(world.backend).send(request).head.status.code
-    }
-
     /// Node refuses an insert over a deleted id, in an application of its own too.
     @Test(arguments: BackendFlavour.allCases.filter { $0 != .node && $0 != .express })
     func `an insert over a deleted id that was deleted again comes back as it was inserted`(
         _ flavour: BackendFlavour
     ) async throws {
-        let world = try Self.world(flavour)
+        let world = try World(flavour, TableOptions(softDelete: true))
         try await world.insert("a", #"{"text":"old","rank":1}"#)
         _ = await world.engine.push()
         try await world.delete("a")
@@ -36,8 +22,7 @@ import Testing
         try await world.insert("a", #"{"text":"new","note":"n"}"#)
         try await world.delete("a")
         guard case .undeleted(let item, _) = await world.write(.undelete(try ItemID("a"))) else {
-            Issue.record("it is not brought back")
-            return
+            throw World.Failure("it is not brought back")
         }
         #expect(item.columns["text"]?.text == #""new""#)
         // On some backends an insert with a deleted id is a conflict.
@@ -56,15 +41,15 @@ import Testing
     }
 
     @Test func `restoring a row keeps what others wrote since`() async throws {
-        let world = try Self.world(.toolkit)
+        let world = try World(.toolkit, TableOptions(softDelete: true))
         try await world.insert("a", #"{"text":"milk","rank":1}"#)
         _ = await world.engine.push()
         try await world.delete("a")
         _ = await world.engine.push()
         _ = await world.write(.undelete(try ItemID("a")))
         #expect(
-            try await elsewhere(
-                world, "/tables/todoitem/a?__includedeleted=true",
+            try await world.send(
+                "PUT", "/tables/todoitem/a?__includedeleted=true",
                 #"{"id":"a","text":"milk","rank":9,"deleted":false}"#) == 200)
         _ = await world.engine.push()
         #expect(try await world.open().isEmpty)
@@ -83,18 +68,16 @@ import Testing
         try await world.insert("a", inserted)
         _ = await world.engine.push()
         #expect(try await world.open().isEmpty)
-        let write = try #require(
-            try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
+        let write = try await world.store.entry(.write)
         guard case .refused = try await world.store.undo(write.id).outcome else {
-            Issue.record("it would delete another writer's row")
-            return
+            throw World.Failure("it would delete another writer's row")
         }
         #expect(try await world.local("a")?.columns["rank"]?.text == "1")
     }
 
     /// An item whose last update was collapsed into its deletion before it was sent.
     private func changedAndDeleted() async throws -> World {
-        let world = try Self.world(.dotnet)
+        let world = try World(.dotnet, TableOptions(softDelete: true))
         try await world.insert("a", #"{"text":"milk"}"#)
         _ = await world.engine.push()
         try await world.update("a", #"{"text":"bread"}"#)
@@ -107,10 +90,7 @@ import Testing
         let world = try await changedAndDeleted()
         let history = try await world.store.history(after: nil, limit: 9).items
         let deletion = try #require(history.first { $0.kind == .write })
-        guard case .done = try await world.store.undo(deletion.id).outcome else {
-            Issue.record("it is not undone")
-            return
-        }
+        #expect(try await world.store.undo(deletion.id).outcome.isDone)
         _ = await world.engine.push()
         #expect(try await world.open().isEmpty)
         #expect(try await world.remote("a")?.columns["text"]?.text == #""bread""#)

@@ -175,10 +175,7 @@ import Testing
         let first = try #require(try await world.open().first { $0.itemID == "o" })
         let outcome = try await world.store.edit(
             first.id, revision: first.revision, columns: Columns(stored: #"{"a":2}"#))
-        guard case .done(let edited?) = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        guard case .done(let edited?) = outcome else { throw World.Failure("\(outcome)") }
         #expect(edited.id == first.id && edited.revision > first.revision)
         #expect(try await kinds(world) == ["insert o", "insert c"])
     }
@@ -193,10 +190,7 @@ import Testing
             try await world.store.history(after: nil, limit: 9).items.first {
                 $0.kind == .write && $0.summary == "Changed b."
             })
-        guard case .done = try await world.store.undo(entry.id).outcome else {
-            Issue.record("it is not undone")
-            return
-        }
+        #expect(try await world.store.undo(entry.id).outcome.isDone)
         #expect(try await kinds(world) == ["insert o", "insert c", "insert d"])
         try await expectPushed(world, ["o": #"{"b":"x"}"#])
     }

@@ -12,16 +12,13 @@ import Testing
     @Test func `a row that came before an insert was first sent is not taken for it`()
         async throws
     {
-        var options = BackendOptions(flavour: .mobileServices)
-        let table = try #require(TableName("todoitem"))
-        options.tables = [table: TableOptions(idKind: .integer)]
-        let world = try World(options)
+        let world = try World(.mobileServices, TableOptions(idKind: .integer))
+        let table = world.todo
         try await insertElsewhere(world, "old")
         #expect(await world.engine.pull(table).state == .complete)
         let body = ItemBody(columns: Columns(stored: #"{"text":"milk"}"#))
         guard case .inserted(let item, _) = await world.write(.insert(body)) else {
-            Issue.record("It was not inserted.")
-            return
+            throw World.Failure("It was not inserted.")
         }
         // The highest id is asked for, but nothing is sent.
         world.transport.once(.notSent) { $0.head.method == .post }
@@ -60,9 +57,7 @@ import Testing
     }
 
     private func insertElsewhere(_ world: World, _ text: String) async throws {
-        var request = Request.tables("POST", "/tables/todoitem", #"{"text":"\#(text)"}"#)
-        request.head.headerFields[try #require(HTTPField.Name("ZUMO-API-VERSION"))] = nil
-        let response = try await InProcessTransport(world.backend).send(request)
-        #expect(response.head.status.code == 201)
+        #expect(
+            try await world.send("POST", "/tables/todoitem", #"{"text":"\#(text)"}"#) == 201)
     }
 }

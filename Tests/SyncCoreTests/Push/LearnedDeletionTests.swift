@@ -15,12 +15,6 @@ import Testing
         [($0, true), ($0, false)]
     }
 
-    private static func world(_ flavour: BackendFlavour, soft: Bool) throws -> World {
-        var options = BackendOptions(flavour: flavour)
-        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: soft)]
-        return try World(options)
-    }
-
     private func deletion(_ world: World) async throws -> SyncCore.TableRecord.Deletion {
         let todo = world.todo
         return try #require(try await world.store.read { try $0.tables.table(todo)?.deletion })
@@ -30,7 +24,7 @@ import Testing
     func `the first delete that was sent shows whether the table deletes softly`(
         _ flavour: BackendFlavour, _ soft: Bool
     ) async throws {
-        let world = try Self.world(flavour, soft: soft)
+        let world = try World(flavour, TableOptions(softDelete: soft))
         for id in ["a", "b"] { try await world.seed(id, #"{"text":"milk"}"#) }
         _ = await world.engine.pull(world.todo)
         #expect(try await deletion(world) == .unknown)
@@ -48,7 +42,7 @@ import Testing
     @Test func `a row that is pulled as deleted shows it too, and outweighs a row that is gone`()
         async throws
     {
-        let world = try Self.world(.mobileApps, soft: true)
+        let world = try World(.mobileApps, TableOptions(softDelete: true))
         for id in ["a", "b"] { try await world.seed(id, #"{"text":"milk"}"#) }
         _ = await world.engine.pull(world.todo)
         // The backend's reads leave out what is deleted.
@@ -72,7 +66,7 @@ import Testing
     @Test func `a row that cannot be read shows nothing, and the next delete finds out`()
         async throws
     {
-        let world = try Self.world(.mobileApps, soft: false)
+        let world = try World(.mobileApps, TableOptions(softDelete: false))
         for id in ["a", "b"] { try await world.seed(id, #"{"text":"milk"}"#) }
         _ = await world.engine.pull(world.todo)
         try await world.delete("a")
@@ -85,7 +79,7 @@ import Testing
     }
 
     @Test func `another backend is not known`() async throws {
-        let world = try Self.world(.mobileApps, soft: true)
+        let world = try World(.mobileApps, TableOptions(softDelete: true))
         try await world.seed("a", #"{"text":"milk"}"#)
         try await world.elsewhere("DELETE", "a")
         _ = await world.engine.pull(world.todo)

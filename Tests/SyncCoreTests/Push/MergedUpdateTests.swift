@@ -31,9 +31,7 @@ import Testing
     static func world(_ flavour: BackendFlavour, isSoft: Bool = true, isKnown: Bool) async throws
         -> World
     {
-        var options = BackendOptions(flavour: flavour)
-        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: isSoft)]
-        let world = try World(options)
+        let world = try World(flavour, TableOptions(softDelete: isSoft))
         try await world.insert("a", #"{"text":"milk","rank":1,"note":"n"}"#)
         try await world.insert("b")
         _ = await world.engine.push()

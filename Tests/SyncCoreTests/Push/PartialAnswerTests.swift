@@ -11,28 +11,14 @@ import Testing
 @Suite struct PartialAnswerTests {
     static let flavours = [BackendFlavour.mobileServices, .mobileApps, .datasync]
 
-    private static func answer(_ columns: String, _ status: Int = 200) -> Response {
-        Response(
-            status: .init(code: status), headerFields: [.contentType: "application/json"],
-            body: Array(columns.utf8))
-    }
-
     private static func isChange(_ request: Request) -> Bool {
         request.head.method == .patch || request.head.method == .put
     }
 
     /// Another writer's change of the whole row, in the form of the backend's generation.
     private func writeElsewhere(_ world: World, _ columns: String) async throws {
-        let isWhole = world.flavour == .datasync
-        var request = Request.tables(isWhole ? "PUT" : "PATCH", "/tables/todoitem/a", columns)
-        let version = try #require(HTTPField.Name("ZUMO-API-VERSION"))
-        switch world.flavour {
-        case .mobileServices: request.head.headerFields[version] = nil
-        case .datasync, .toolkit: request.head.headerFields[version] = "3.0.0"
-        case .mobileApps, .node, .express, .dotnet: break
-        }
-        let response = try await InProcessTransport(world.backend).send(request)
-        #expect(response.head.status.code == 200)
+        let method = world.flavour == .datasync ? "PUT" : "PATCH"
+        #expect(try await world.send(method, "/tables/todoitem/a", columns) == 200)
     }
 
     /// A row that both sides have, and whose last update was answered without a version.
@@ -41,7 +27,7 @@ import Testing
         try await world.insert("a")
         #expect(await world.engine.push().state == .complete)
         try await world.update("a", #"{"text":"A1"}"#)
-        world.transport.once(.answered(Self.answer(#"{"id":"a","text":"A1"}"#))) {
+        world.transport.once(.answered(.json(#"{"id":"a","text":"A1"}"#))) {
             Self.isChange($0)
         }
         #expect(await world.engine.push().state == .complete)
@@ -112,7 +98,7 @@ import Testing
         try await world.insert("a")
         #expect(await world.engine.push().state == .complete)
         try await world.update("a", #"{"text":"A1"}"#)
-        let partial = Self.answer(#"{"id":"a","text":"A1"}"#)
+        let partial = Response.json(#"{"id":"a","text":"A1"}"#)
         world.transport.decide { request, _ in
             if request.head.method == .patch { return .answered(partial) }
             return request.head.path?.contains("id%20eq") == true ? .notSent : nil
@@ -139,8 +125,8 @@ import Testing
         #expect(await world.engine.push().state == .complete)
         try await world.update("a", #"{"text":"A1"}"#)
         // The backend's own logic writes the text in another way. The body of the failed read is torn.
-        let partial = Self.answer(#"{"id":"a","text":"tidy(A1)"}"#)
-        let failed = Self.answer(#"{"error":"#, status)
+        let partial = Response.json(#"{"id":"a","text":"tidy(A1)"}"#)
+        let failed = Response.json(#"{"error":"#, status)
         world.transport.forget()
         world.transport.decide { request, _ in
             if request.head.method == .patch { return .answered(partial) }
@@ -159,7 +145,7 @@ import Testing
     {
         let world = try World(BackendOptions(flavour: .datasync))
         try await world.insert("a")
-        let partial = Self.answer(
+        let partial = Response.json(
             #"{"id":"a","version":"MQ==","updatedAt":"2026-01-01T00:00:00.000Z"}"#, 201)
         world.transport.once(.answered(partial)) { $0.head.method == .post }
         #expect(await world.engine.push().state == .complete)
@@ -178,7 +164,7 @@ import Testing
         // The backend stores the change, clears the reminder, and leaves nulls out of its answer.
         try await writeElsewhere(world, #"{"id":"a","text":"two","reminder":null}"#)
         let version = try #require(try await world.remote("a")?.version)
-        let partial = Self.answer(#"{"id":"a","text":"two","version":"\#(version)"}"#)
+        let partial = Response.json(#"{"id":"a","text":"two","version":"\#(version)"}"#)
         world.transport.once(.instead(partial)) { $0.head.method == .put }
         #expect(await world.engine.push().state == .complete)
         try await expect(world, #"{"text":"two","reminder":null}"#)

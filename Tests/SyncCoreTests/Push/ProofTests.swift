@@ -9,15 +9,6 @@ import Testing
 
 /// Which responses prove a fact about the backend or a row.
 @Suite struct ProofTests {
-    private static func answer(
-        _ body: String, _ status: Int = 200, _ fields: HTTPFields = [:]
-    ) -> Response {
-        var fields = fields
-        fields[.contentType] = "application/json"
-        return Response(
-            status: .init(code: status), headerFields: fields, body: Array(body.utf8))
-    }
-
     @Test(arguments: [BackendFlavour.mobileApps, .datasync], ["[]", #"{"items":[]}"#])
     func `a stray empty list does not change the generation that is remembered`(
         _ flavour: BackendFlavour, _ stray: String
@@ -28,7 +19,7 @@ import Testing
         let known = await world.engine.knownGeneration
         // A new process, whose first response comes from an intermediary.
         let (store, engine) = try world.reborn()
-        world.transport.once(.instead(Self.answer(stray))) { _ in true }
+        world.transport.once(.instead(.json(stray))) { _ in true }
         let id = try ItemID("a")
         _ = await store.submit(
             LocalWrite(table: world.todo, action: .update(id, Columns(stored: #"{"text":"2"}"#))))
@@ -46,7 +37,7 @@ import Testing
         _ = await world.engine.pull(world.todo)
         try await world.update("a", #"{"text":"2"}"#)
         let refusal = #"{"error":"this request needs to specify a ZUMO-API-VERSION of 3.0.0."}"#
-        world.transport.decide { _, _ in .instead(Self.answer(refusal, 400)) }
+        world.transport.decide { _, _ in .instead(.json(refusal, 400)) }
         #expect(await world.engine.push().state == .completeWithErrors)
         let open = try await world.open()
         #expect(open.map(\.state) == [.waiting], "\(open)")
@@ -70,7 +61,7 @@ import Testing
         world.transport.decide { request, _ in
             let isFiltered = request.head.path?.contains("$filter") == true
             if request.head.method == .patch { return .answerLost }
-            return isFiltered ? .instead(Self.answer(Self.others)) : nil
+            return isFiltered ? .instead(.json(Self.others)) : nil
         }
         _ = await world.engine.push()
         #expect(try await world.open().map(\.state) == [.unknown])
@@ -117,7 +108,7 @@ import Testing
         _ = await world.engine.pull(other)
         try await world.insert("n")
         try await world.update("a", #"{"text":"2"}"#)
-        let missing = Self.answer(#"{"error":"no such table"}"#, 404)
+        let missing = Response.json(#"{"error":"no such table"}"#, 404)
         world.transport.decide { request, _ in
             request.head.path?.contains("todoitem") == true ? .instead(missing) : nil
         }
@@ -149,7 +140,7 @@ import Testing
         _ = await world.engine.pull(other)
         try await world.elsewhere("PATCH", "a", #"{"note":"theirs"}"#)
         try await world.update("a", #"{"text":"mine"}"#)
-        let missing = Self.answer(#"{"error":"no such table"}"#, 404)
+        let missing = Response.json(#"{"error":"no such table"}"#, 404)
         world.transport.decide { request, _ in
             let isOfTable = request.head.path?.contains("todoitem") == true
             return isOfTable && request.head.method == .get ? .instead(missing) : nil
@@ -194,11 +185,10 @@ import Testing
             inBody
             ? #"{"id":"a","text":"mine","note":"n","deleted":false,"version":"\#(version)"}"#
             : #"{"id":"a","text":"mine"}"#
-        let answer = Self.answer(echo, status, inBody ? [:] : [.eTag: "\"\(version)\""])
+        let answer = Response.json(echo, status, inBody ? [:] : [.eTag: "\"\(version)\""])
         world.transport.once(.instead(answer)) { $0.head.method == .patch }
         _ = await world.engine.push()
-        let conflict = try #require(
-            try await world.store.conflicts(after: nil, limit: 9).items.first)
+        let conflict = try await world.store.firstConflict()
         #expect(conflict.mine?.text == #"{"text":"mine","note":"n"}"#)
         #expect(conflict.server?.text == #"{"text":"theirs","note":"n"}"#)
         #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs","note":"n"}"#)

@@ -14,10 +14,6 @@ import Testing
         status: .ok, headerFields: [.contentType: "text/html"],
         body: Array("<html>Sign in to the Wi-Fi</html>".utf8))
 
-    private static func answer(_ status: Int) -> Response {
-        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
-    }
-
     @Test func `operations are sent in creation order across items`() async throws {
         let world = try World()
         let ids = (0..<40).map { "item\($0 * 7 % 40)" }
@@ -48,7 +44,7 @@ import Testing
         async throws
     {
         let faults: [FaultyTransport.Fault] = [
-            .answerLost, .answered(Self.page), .answered(Self.answer(500)),
+            .answerLost, .answered(Self.page), .answered(.refusal(500)),
         ]
         let world = try World()
         if kind != "insert" {

@@ -13,10 +13,6 @@ import Testing
         status: .ok, headerFields: [.contentType: "text/html"],
         body: Array("<html>Sign in to the Wi-Fi</html>".utf8))
 
-    private static func answer(_ status: Int) -> Response {
-        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
-    }
-
     @Test func `an operation that fails by itself is quarantined after ten times`() async throws {
         let world = try World()
         try await world.insert("a")
@@ -24,7 +20,7 @@ import Testing
         world.transport.decide { request, _ in
             request.head.method == .post
                 && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
-                ? .instead(Self.answer(500)) : nil
+                ? .instead(.refusal(500)) : nil
         }
         for _ in 0..<9 {
             _ = await world.engine.push()
@@ -38,9 +34,9 @@ import Testing
 
     @Test func `nothing is sent to a backend that does not answer with a list`() async throws {
         let cases: [(Response, BackendState, RunState)] = [
-            (Self.page, .portal, .offline), (Self.answer(503), .degraded, .offline),
-            (Self.answer(404), .online, .completeWithErrors),
-            (Self.answer(401), .signedOut, .signIn),
+            (Self.page, .portal, .offline), (.refusal(503), .degraded, .offline),
+            (.refusal(404), .online, .completeWithErrors),
+            (.refusal(401), .signedOut, .signIn),
         ]
         for (answer, state, end) in cases {
             let world = try World()
@@ -61,7 +57,7 @@ import Testing
         let world = try World(credential: { token })
         try await world.insert("a")
         try await world.insert("b")
-        world.transport.once(.instead(Self.answer(401))) { $0.head.method == .post }
+        world.transport.once(.instead(.refusal(401))) { $0.head.method == .post }
         let run = await world.engine.push()
         #expect(run.state == .signIn)
         #expect(world.writes.count == 1)
@@ -78,7 +74,7 @@ import Testing
         try await world.insert("a")
         // The probe, the insert, and the probe after it.
         world.transport.decide { _, number in
-            [nil, .answered(Self.answer(500)), .instead(Self.answer(401))][min(number, 2)]
+            [nil, .answered(.refusal(500)), .instead(.refusal(401))][min(number, 2)]
         }
         #expect(await world.engine.push().state == .signIn)
         #expect(try await world.open().map(\.state) == [.unknown])

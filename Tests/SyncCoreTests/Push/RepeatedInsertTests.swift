@@ -42,14 +42,10 @@ import Testing
         flavour: BackendFlavour, isEmpty: Bool
     ) async throws {
         for applies in [true, false] {
-            var options = BackendOptions(flavour: flavour)
-            let table = try #require(TableName("todoitem"))
-            options.tables[table] = TableOptions(idKind: .integer)
-            let world = try World(options)
+            let world = try World(flavour, TableOptions(idKind: .integer))
             if !isEmpty {
-                let request = Request.tables("POST", "/tables/todoitem", #"{"text":"tea"}"#)
-                let response = try await InProcessTransport(world.backend).send(request)
-                #expect(response.head.status == .created)
+                #expect(
+                    try await world.send("POST", "/tables/todoitem", #"{"text":"tea"}"#) == 201)
             }
             let body = ItemBody(columns: Columns(stored: #"{"text":"milk","n":1}"#))
             guard case .inserted(let item, _) = await world.write(.insert(body)) else {

@@ -10,9 +10,8 @@ import Testing
 
 /// What the backend refuses is tried once more at the end of the push, if other changes were applied since.
 @Suite struct SecondTryTests {
-    private static let foreignKey = Response(
-        status: .badRequest, headerFields: [.contentType: "application/json"],
-        body: Array(#"{"error":"conflicted with the FOREIGN KEY constraint"}"#.utf8))
+    private static let foreignKey = Response.json(
+        #"{"error":"conflicted with the FOREIGN KEY constraint"}"#, 400)
 
     /// A backend that refuses an item `o` as often as said, and a queue with `o` before `c`.
     private func world(

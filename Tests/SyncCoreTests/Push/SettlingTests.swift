@@ -152,8 +152,7 @@ import Testing
 
     @Test func `a conflict keeps all three rows and stays one when mine is edited`() async throws {
         try await fixture.conflict()
-        let first = try #require(
-            try await fixture.store.conflicts(after: nil, limit: 9).items.first)
+        let first = try await fixture.store.firstConflict()
         #expect(first.base?.text == #"{"x":1,"y":1,"z":1}"#)
         #expect(first.mine?.text == #"{"x":2,"y":1,"z":2}"#)
         #expect(first.server?.text == #"{"x":1,"y":3,"z":3}"#)
@@ -164,8 +163,7 @@ import Testing
         let again = try #require(try await fixture.store.conflict(first.id))
         #expect(again.revision > first.revision && again.mine?.text == #"{"x":7,"y":1,"z":2}"#)
         guard case .item(_, state: .conflict) = fixture.get(try ItemID("a")) else {
-            Issue.record("the item must say that it is in conflict")
-            return
+            throw World.Failure("the item must say that it is in conflict")
         }
     }
 
@@ -208,10 +206,7 @@ import Testing
                 now: Instant(milliseconds: 0), random: SeededRandom(1)
             ).outcome(decision)
         }
-        let entry = try #require(
-            try await fixture.store.history(after: nil, limit: 9).items.first {
-                $0.kind == .merged
-            })
+        let entry = try await fixture.store.entry(.merged)
         #expect(entry.before?.text == #"{"x":3,"y":5}"#)
         #expect(entry.after?.text == #"{"x":2,"y":5}"#)
     }

@@ -11,12 +11,6 @@ import Testing
 @Suite struct UndeleteConditionTests {
     private static let flavours: [BackendFlavour] = BackendFlavour.allCases
 
-    private static func world(_ flavour: BackendFlavour, soft: Bool) throws -> World {
-        var options = BackendOptions(flavour: flavour)
-        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: soft)]
-        return try World(options)
-    }
-
     private func undeletes(_ world: World) -> [Request] {
         world.transport.sent.filter { request in
             let path = request.head.path ?? ""
@@ -41,15 +35,14 @@ import Testing
     func `an undelete has a condition under each policy, and one that arrives late does nothing`(
         _ flavour: BackendFlavour, _ policy: ConflictPolicy
     ) async throws {
-        let world = try Self.world(flavour, soft: true)
+        let world = try World(flavour, TableOptions(softDelete: true))
         try await deleted(world)
         _ = try await world.store.updateTable(world.todo) {
             $0.unconditionalPolicy = policy
             $0.conflictPolicy = policy
         }
         guard case .undeleted = await world.write(.undelete(try ItemID("a"))) else {
-            Issue.record("not brought back")
-            return
+            throw World.Failure("not brought back")
         }
         _ = await world.engine.push()
         #expect(try await world.open().isEmpty)
@@ -68,7 +61,7 @@ import Testing
     }
 
     @Test func `an undelete without an answer is read again before it is repeated`() async throws {
-        let world = try Self.world(.mobileApps, soft: true)
+        let world = try World(.mobileApps, TableOptions(softDelete: true))
         try await deleted(world)
         _ = await world.write(.undelete(try ItemID("a")))
         world.transport.once(.vanished) { $0.head.method == .post }
@@ -90,7 +83,7 @@ import Testing
     func `what a backend deleted for good is not there to be brought back by a client`(
         _ flavour: BackendFlavour
     ) async throws {
-        let world = try Self.world(flavour, soft: false)
+        let world = try World(flavour, TableOptions(softDelete: false))
         try await world.seed("a", #"{"text":"milk","rank":1}"#)
         _ = await world.engine.pull(world.todo)
         try await world.delete("a")
@@ -122,19 +115,17 @@ import Testing
     func `where it is not known how the table deletes, a row that is gone is a conflict`(
         _ policy: ConflictPolicy
     ) async throws {
-        let world = try Self.world(.mobileApps, soft: false)
+        let world = try World(.mobileApps, TableOptions(softDelete: false))
         try await deleted(world)
         _ = try await world.store.updateTable(world.todo) { $0.conflictPolicy = policy }
         guard case .undeleted = await world.write(.undelete(try ItemID("a"))) else {
-            Issue.record("not brought back")
-            return
+            throw World.Failure("not brought back")
         }
         _ = await world.engine.push()
         switch policy {
         case .ask, .merge:
             #expect(try await world.remote("a") == nil)
-            let conflict = try #require(
-                try await world.store.conflicts(after: nil, limit: 1).items.first)
+            let conflict = try await world.store.firstConflict()
             #expect(conflict.server == nil)
             _ = try await world.store.resolve(conflict.id, revision: conflict.revision, .mine)
             _ = await world.engine.push()

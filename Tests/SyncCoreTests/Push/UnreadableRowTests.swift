@@ -12,19 +12,13 @@ import Testing
     private let world: World
     init() throws { world = try World() }
 
-    private static func answer(_ body: String, _ status: Int = 200) -> Response {
-        Response(
-            status: .init(code: status), headerFields: [.contentType: "application/json"],
-            body: Array(body.utf8))
-    }
-
     /// The backend answers inserts and reads of one item with something that is not its row.
     private func answer(insert: Response, reads: String) {
         world.transport.decide { request, _ in
             if request.head.method == .post { return .instead(insert) }
             let path = request.head.path ?? ""
             return path.contains("filter") || path.contains("/todoitem/")
-                ? .instead(Self.answer(reads)) : nil
+                ? .instead(.json(reads)) : nil
         }
     }
 
@@ -48,7 +42,7 @@ import Testing
         reads: String
     ) async throws {
         try await world.insert("a")
-        answer(insert: Self.answer(#"{"error":"Duplicate."}"#, 409), reads: reads)
+        answer(insert: .json(#"{"error":"Duplicate."}"#, 409), reads: reads)
         let refused = try await pushTenTimes()
         #expect(refused.reason == "The backend answered 409: Duplicate. Tried 10 times.")
         // A change sends it again as an insert.
@@ -64,7 +58,7 @@ import Testing
         isApplied: Bool
     ) async throws {
         try await world.insert("a")
-        answer(insert: Self.answer(#""ok""#, 201), reads: #"{"x":1}"#)
+        answer(insert: .json(#""ok""#, 201), reads: #"{"x":1}"#)
         _ = await world.engine.push()
         try await world.update("a", #"{"text":"bread"}"#)
         world.clock.advance(by: .seconds(700))
@@ -78,13 +72,10 @@ import Testing
         world.transport.decide { _, _ in nil }
         if isApplied { try await world.seed("a", #"{"text":"milk","rank":1}"#) }
         let waiting = try #require(open.last)
-        guard
-            case .done = try await world.store.edit(
-                waiting.id, revision: waiting.revision, columns: Columns(stored: #"{"rank":2}"#))
-        else {
-            Issue.record("not edited")
-            return
-        }
+        #expect(
+            try await world.store.edit(
+                waiting.id, revision: waiting.revision, columns: Columns(stored: #"{"rank":2}"#)
+            ).isDone)
         _ = await world.engine.push()
         world.clock.advance(by: .seconds(700))
         _ = await world.engine.push()

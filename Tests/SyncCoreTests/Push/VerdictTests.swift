@@ -343,17 +343,14 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         #expect(write.policy(isGone: false) == .ask)
     }
 
-    @Test func `an undelete without a version that may have arrived is not repeated`() {
+    @Test func `an undelete without a version that may have arrived is not repeated`() throws {
         var undelete = subject(.undelete, maybe: true)
         let same = row(version: "v1", deleted: true)
         #expect(Verdict.judge(undelete, readBack: Self.list(same), after: .unknown) == .sendAgain)
         undelete.baseVersion = nil
         let decision = Verdict.judge(
             undelete, readBack: Self.list(row(version: nil, deleted: true)), after: .unknown)
-        guard case .conflict = decision else {
-            Issue.record("\(decision)")
-            return
-        }
+        guard case .conflict = decision else { throw World.Failure("\(decision)") }
     }
 
     @Test func `a person's undelete inserts what the backend does not have`() {

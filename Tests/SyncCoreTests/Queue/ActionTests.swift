@@ -34,10 +34,7 @@ import Testing
         let operation = try await fixture.conflict()
         let outcome = try await store.resolve(
             operation.id, revision: operation.revision, choice.resolution)
-        guard case .done = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        #expect(outcome.isDone)
         #expect(try await fixture.row("a")?.columns.text == choice.row)
         let first = try await fixture.chain("a").first
         #expect(first?.payload?.text == choice.payload)
@@ -61,10 +58,7 @@ import Testing
         let entry = try #require(history.first { $0.kind == .resolved })
         #expect(entry.actor == .person)
         let outcome = try await store.undo(entry.id).outcome
-        guard case .done(let again?) = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        guard case .done(let again?) = outcome else { throw World.Failure("\(outcome)") }
         // The conflict is open again, with all three versions and nothing to send.
         let before = try #require(try await store.conflict(again.id))
         #expect(before.base?.text == #"{"x":1,"y":1,"z":1}"#)
@@ -80,10 +74,7 @@ import Testing
         try await fixture.update("a", #"{"x":4}"#)
         let outcome = try await store.resolve(
             operation.id, revision: operation.revision, .mine)
-        guard case .changed(let current) = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        guard case .changed(let current) = outcome else { throw World.Failure("\(outcome)") }
         #expect(current.revision > operation.revision && current.state == .conflict)
     }
 
@@ -111,10 +102,7 @@ import Testing
         let operation = try #require(try await fixture.chain("a").first)
         let merged = try await store.resolve(
             operation.id, revision: operation.revision, .merged)
-        guard case .refused = merged else {
-            Issue.record("a deletion cannot be merged")
-            return
-        }
+        guard case .refused = merged else { throw World.Failure("a deletion cannot be merged") }
         _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
         let kept = try #require(try await fixture.chain("a").first)
         #expect(kept.kind == .delete && kept.baseVersion == "v2" && kept.state == .queued)
@@ -140,14 +128,12 @@ import Testing
         try await fixture.update("a", #"{"x":2}"#)
         let sent = try #require(try await fixture.send())
         guard case .refused = try await store.discard(sent.id) else {
-            Issue.record("an operation on its way cannot be taken back")
-            return
+            throw World.Failure("an operation on its way cannot be taken back")
         }
         try await fixture.update("a", #"{"x":3}"#)
         try await fixture.settle(sent.seq, .unknown(reason: "?", until: nil))
         guard case .refused = try await store.discard(sent.id) else {
-            Issue.record("the later change goes first")
-            return
+            throw World.Failure("the later change goes first")
         }
         let follower = try #require(try await fixture.chain("a").last)
         _ = try await store.discard(follower.id)
@@ -168,10 +154,7 @@ import Testing
         guard
             case .changed = try await store.edit(
                 operation.id, revision: operation.revision, columns: columns)
-        else {
-            Issue.record("the revision is an old one")
-            return
-        }
+        else { throw World.Failure("the revision is an old one") }
     }
 
     @Test func `undo before sending restores the row, afterwards it is a new operation`()
@@ -179,23 +162,20 @@ import Testing
     {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
-        let entry = try #require(try await store.history(after: nil, limit: 1).items.first)
+        let entry = try await store.lastEntry()
         #expect(entry.kind == .write && entry.undoable && entry.before?.text == #"{"x":1,"y":1}"#)
         guard case .done(nil) = try await store.undo(entry.id).outcome else {
-            Issue.record("nothing is left to send")
-            return
+            throw World.Failure("nothing is left to send")
         }
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":1}"#)
         guard case .refused = try await store.undo(entry.id).outcome else {
-            Issue.record("only once")
-            return
+            throw World.Failure("only once")
         }
         try await fixture.delete("a")
-        let deletion = try #require(try await store.history(after: nil, limit: 1).items.first)
+        let deletion = try await store.lastEntry()
         try await fixture.push { _ in .applied(row: nil, RowOrigin()) }
         guard case .done(let summary?) = try await store.undo(deletion.id).outcome else {
-            Issue.record("a new operation is due")
-            return
+            throw World.Failure("a new operation is due")
         }
         #expect(summary.kind == .undelete)
         #expect(try await fixture.row("a")?.visible?.text == #"{"x":1,"y":1}"#)

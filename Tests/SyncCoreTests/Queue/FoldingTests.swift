@@ -65,8 +65,7 @@ import Testing
         _ = try await fixture.store.discard(delete.id)
         #expect(
             try await fixture.row("x")?.visible?.text == #"{"a":"a1","b":"theirs","c":"c0"}"#)
-        let entry = try #require(
-            try await fixture.store.history(after: nil, limit: 1).items.first)
+        let entry = try await fixture.store.lastEntry()
         #expect(try await fixture.store.undo(entry.id).effect == .restored)
         let chain = try await fixture.chain("x")
         #expect(chain.map(\.kind) == [.update, .delete])
@@ -83,8 +82,7 @@ import Testing
         try await fixture.settle(
             sent.seq,
             .conflict(server: fixture.remote("x", theirs, version: "v333"), reason: "Both."))
-        let conflict = try #require(
-            try await fixture.store.conflicts(after: nil, limit: 9).items.first)
+        let conflict = try await fixture.store.firstConflict()
         #expect(conflict.mine?.text == #"{"a":"a1","b":"theirs","c":"c0"}"#)
         #expect(conflict.fields.map(\.name) == ["a"])
         _ = try await fixture.store.resolve(

@@ -205,8 +205,7 @@ import Testing
         }
         let found = fixture.get(item.id)
         guard case .item(let renamed, state: .synced) = found else {
-            Issue.record("the provisional id must keep answering: \(found)")
-            return
+            throw World.Failure("the provisional id must keep answering: \(found)")
         }
         #expect(renamed.id.number == 7)
     }

@@ -19,12 +19,11 @@ import Testing
             status: .init(code: status), headerFields: fields, body: Array(body.utf8))
     }
 
-    @Test func `a row keeps the raw text of its times, version and numbers`() {
+    @Test func `a row keeps the raw text of its times, version and numbers`() throws {
         let body =
             #"{"id":"x","n":1.10,"updatedAt":"2020-01-01T00:00:00.1234567+00:00","version":"AA=","deleted":false,"createdAt":null}"#
         guard case .row(let row) = reader.write(response(200, body)) else {
-            Issue.record("no row")
-            return
+            throw World.Failure("no row")
         }
         #expect(row.updatedAt == "2020-01-01T00:00:00.1234567+00:00")
         #expect(row.version == "AA=")
@@ -32,14 +31,11 @@ import Testing
         #expect(row.deleted == false)
     }
 
-    @Test func `a byte order mark before JSON is skipped`() {
+    @Test func `a byte order mark before JSON is skipped`() throws {
         guard case .row(let row) = reader.write(response(200, "\u{FEFF}{\"id\":\"x\"}")),
             case .rows(let page) = reader.list(
                 response(200, "\u{FEFF}[{\"id\":\"y\"}]"), of: "/tables/t")
-        else {
-            Issue.record("no row")
-            return
-        }
+        else { throw World.Failure("no row") }
         #expect(row.id.text == "x")
         #expect(page.rows.map(\.id.text) == ["y"])
         #expect(
@@ -68,20 +64,14 @@ import Testing
         guard case .row(let row) = reader.write(answer(body)),
             case .rows(let page) = reader.list(
                 answer(Array("[".utf8) + body + Array("]".utf8)), of: "/tables/t")
-        else {
-            Issue.record("no row")
-            return
-        }
+        else { throw World.Failure("no row") }
         #expect(row.columns["text"]?.string == expected && page.rows == [row])
         #expect(reader.write(answer(object(text))) == .unusable(status: 200, .notJSON))
     }
 
-    @Test func `the ETag is the version if the body has none`() {
+    @Test func `the ETag is the version if the body has none`() throws {
         let answer = reader.write(response(200, #"{"id":"x"}"#, fields: [.eTag: #""a\"b""#]))
-        guard case .row(let row) = answer else {
-            Issue.record("no row")
-            return
-        }
+        guard case .row(let row) = answer else { throw World.Failure("no row") }
         #expect(row.version == #"a"b"#)
     }
 
@@ -215,10 +205,9 @@ import Testing
     ])
     func `a list comes in three envelopes`(
         body: String, count: Int, hasNext: Bool, isDatasync: Bool
-    ) {
+    ) throws {
         guard case .rows(let page) = reader.list(response(200, body), of: "/tables/t") else {
-            Issue.record("no list")
-            return
+            throw World.Failure("no list")
         }
         #expect(page.rows.count == count)
         #expect(page.hasNext == hasNext)
@@ -230,14 +219,13 @@ import Testing
         #expect(answer == .unusable(status: 200, .unexpectedShape))
     }
 
-    @Test func `a link header names a next page`() {
+    @Test func `a link header names a next page`() throws {
         var fields = HTTPFields()
         fields.set("Link", "https://host/tables/t?$skip=50; rel=next")
         guard
             case .rows(let page) = reader.list(response(200, "[]", fields: fields), of: "/tables/t")
         else {
-            Issue.record("no list")
-            return
+            throw World.Failure("no list")
         }
         #expect(page.hasNext)
     }

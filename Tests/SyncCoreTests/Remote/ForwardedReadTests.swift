@@ -54,10 +54,7 @@ import Testing
             guard
                 case .page(let page) = await world.engine.forward(
                     try read(rows: rows, from: .mobileApps))
-            else {
-                Issue.record("no page")
-                return
-            }
+            else { throw World.Failure("no page") }
             #expect(page.items.map(\.id.text) == Array(["a", "b", "c"].prefix(rows)))
             #expect(page.hasMore == (rows == 2))
             #expect(world.transport.targets.map { $0.contains("orderby=id") } == orders)
@@ -70,45 +67,32 @@ import Testing
         try await world.seed("a", #"{"text":"x"}"#)
         world.transport.decide { request, _ in
             guard request.head.path?.contains("orderby") == true else { return nil }
-            return .instead(
-                Response(
-                    status: .badRequest, headerFields: [.contentType: "application/json"],
-                    body: Array(#"{"error":"No order is supported."}"#.utf8)))
+            return .instead(.json(#"{"error":"No order is supported."}"#, 400))
         }
         let unordered = await world.engine.forward(try read(rows: 1, from: .mobileApps))
-        guard case .page(let page) = unordered else {
-            Issue.record("no page")
-            return
-        }
+        guard case .page(let page) = unordered else { throw World.Failure("no page") }
         #expect(page.items.count == 1)
         #expect(world.transport.targets.suffix(2).map { $0.contains("orderby") } == [true, false])
         // The client's own order is not left out.
         let query = TableQuery(orderBy: try Ordering.parse("text", generation: .mobileApps))
         let ordered = await world.engine.forward(try read(query, rows: 50, from: .mobileApps))
-        guard case .refused(let response, _, _) = ordered else {
-            Issue.record("no refusal")
-            return
-        }
+        guard case .refused(let response, _, _) = ordered else { throw World.Failure("no refusal") }
         #expect(response.head.status == .badRequest)
     }
 
     @Test func `a failure of one moment is no refusal of the order`() async throws {
         let world = try World()
         for id in ["c", "a", "b"] { try await world.seed(id, #"{"text":"x"}"#) }
-        let failure = Response(
-            status: .internalServerError, headerFields: [.contentType: "application/json"],
-            body: Array(#"{"error":"timeout"}"#.utf8))
+        let failure = Response.json(#"{"error":"timeout"}"#, 500)
         world.transport.once(.instead(failure)) { $0.head.path?.contains("orderby") == true }
         let list = try read(rows: 2, from: .mobileApps)
         guard case .refused(let response, _, _) = await world.engine.forward(list) else {
-            Issue.record("no refusal")
-            return
+            throw World.Failure("no refusal")
         }
         #expect(response.head.status == .internalServerError)
         #expect(response.bytes == failure.bytes)
         guard case .page(let page) = await world.engine.forward(list) else {
-            Issue.record("no page")
-            return
+            throw World.Failure("no page")
         }
         #expect(page.items.map(\.id.text) == ["a", "b"])
         #expect(world.transport.targets.suffix(2).map { $0.contains("orderby") } == [false, true])

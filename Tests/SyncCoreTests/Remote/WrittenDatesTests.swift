@@ -121,7 +121,7 @@ import Testing
         try await world.elsewhere("DELETE", "a")
         try await world.update("a", Self.due)
         _ = await world.engine.push()
-        let found = try #require(try await world.store.conflicts(after: nil, limit: 9).items.first)
+        let found = try await world.store.firstConflict()
         _ = try await world.store.resolve(found.id, revision: found.revision, .mine)
         #expect(try await world.open().map(\.kind) == [.undelete, .update])
         let entries = try await world.store.history(after: nil, limit: 9).items

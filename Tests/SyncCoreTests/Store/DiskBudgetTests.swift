@@ -38,8 +38,7 @@ import Testing
         #expect(ledger.accepted == Int64(count) && ledger.balances)
         for number in [0, count / 2, count - 1] {
             guard case .item = fixture.get(try ItemID("w\(number)")) else {
-                Issue.record("w\(number) is gone")
-                return
+                throw World.Failure("w\(number) is gone")
             }
         }
     }
@@ -117,8 +116,7 @@ import Testing
         let ledger = try await fixture.store.ledger()
         #expect(ledger.accepted == Int64(count + 1) && ledger.balances)
         guard case .item = fixture.get(try ItemID("mine")) else {
-            Issue.record("a local write was forgotten")
-            return
+            throw World.Failure("a local write was forgotten")
         }
     }
 }

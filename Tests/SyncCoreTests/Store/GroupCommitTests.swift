@@ -160,8 +160,7 @@ import Testing
         #expect(await fixture.write(.insert(body)) == .readOnly)
         await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
         guard case .item = fixture.get(try ItemID("a")) else {
-            Issue.record("what is there cannot be read")
-            return
+            throw World.Failure("what is there cannot be read")
         }
     }
 

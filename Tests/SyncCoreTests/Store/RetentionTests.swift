@@ -67,16 +67,14 @@ import Testing
         try await world.insert("a")
         _ = await world.engine.push()
         #expect(try await world.open().isEmpty)
-        let write = try #require(
-            try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
+        let write = try await world.store.entry(.write)
         var retention = Retention()
         retention.attemptSeconds = 3600
         world.clock.advance(by: .seconds(3601))
         try await sweep(retention, in: world.store)
         #expect(try await count("attempts", in: world.store) == 0)
         guard case .refused(let reason) = try await world.store.undo(write.id).outcome else {
-            Issue.record("it would delete another writer's row")
-            return
+            throw World.Failure("it would delete another writer's row")
         }
         #expect(reason.contains("keep-attempts"))
         #expect(try await world.open().isEmpty)
@@ -87,15 +85,13 @@ import Testing
         let world = try World()
         try await world.insert("a")
         _ = await world.engine.push()
-        let write = try #require(
-            try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
+        let write = try await world.store.entry(.write)
         // As a full store removes it.
         try await world.store.write {
             try $0.run("DELETE FROM operations WHERE closed_at IS NOT NULL")
         }
         guard case .refused(let reason) = try await world.store.undo(write.id).outcome else {
-            Issue.record("it would delete an item that the backend may have had")
-            return
+            throw World.Failure("it would delete an item that the backend may have had")
         }
         #expect(reason.contains("no longer kept"))
         #expect(try await world.local("a") != nil)
