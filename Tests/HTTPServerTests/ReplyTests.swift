@@ -83,24 +83,6 @@ import Testing
         #expect(!closed)
     }
 
-    @Test func `a client that closes while it waits does not affect others`() async throws {
-        let (handler, replies) = Self.waiting()
-        let server = try RunningServer(handler)
-        do {
-            let leaving = server.client()
-            leaving.send("GET /gone HTTP/1.1\r\nHost: h\r\n\r\n")
-        }
-        for await (reply, path) in replies.prefix(1) {
-            #expect(path == "/gone")
-            reply(.text("too late"))
-        }
-        let client = server.client()
-        client.send("GET /here HTTP/1.1\r\nHost: h\r\n\r\n")
-        for await (reply, path) in replies.prefix(1) { reply(.text(path)) }
-        #expect(client.answer()?.text == "/here")
-        await server.server.stop()
-    }
-
     @Test func `a reply reports whether its client has closed or was answered`() async throws {
         let (handler, replies) = Self.waiting()
         let server = try RunningServer(handler)

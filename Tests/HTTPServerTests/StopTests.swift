@@ -126,29 +126,6 @@ import Testing
         for reply in replies.withLock({ $0 }) { reply(.text("too late")) }
     }
 
-    @Test func `a change does not begin once the server stops`() async throws {
-        let (started, starts) = AsyncStream.makeStream(of: Void.self)
-        let begun = Mutex<[Bool]>([])
-        let replies = Mutex<[Reply]>([])
-        let server = try RunningServer(
-            TestHandler { _ in
-                .later { reply in
-                    replies.withLock { $0.append(reply) }
-                    starts.yield()
-                }
-            })
-        let client = server.client()
-        client.send(Self.get)
-        for await _ in started.prefix(1) {}
-        await server.server.stop()
-        for reply in replies.withLock({ $0 }) {
-            let begins = reply.tryBeginChange()
-            begun.withLock { $0.append(begins) }
-        }
-        #expect(begun.withLock { $0 } == [false])
-        #expect(client.answer()?.status == 503)
-    }
-
     @Test func `a stop is safe twice, without a start, and under load`() async throws {
         let unused = Server(
             ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")]),

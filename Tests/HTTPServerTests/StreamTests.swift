@@ -102,20 +102,6 @@ import Testing
         #expect(client.head() == nil)
     }
 
-    @Test func `a stream can be a later reply`() async throws {
-        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
-        let server = try RunningServer(TestHandler { _ in .later { replied.yield($0) } })
-        let client = server.client()
-        client.send(Self.get)
-        let stream = ByteStream()
-        for await reply in replies.prefix(1) {
-            reply(Response(head: HTTPResponse(status: .ok), stream: stream))
-        }
-        stream.write([65])
-        stream.finish()
-        #expect(client.answer()?.text == "A")
-    }
-
     @Test(arguments: [0, 3])
     func `a writer is called back at once when its idle client closes`(written: Int) async throws {
         let (handler, streams) = Self.streaming()

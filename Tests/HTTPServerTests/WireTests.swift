@@ -12,6 +12,10 @@ import Testing
             #expect(client.answer()?.text == "GET /\(index)\nauthority h\n")
         }
         #expect(server.refusals.isEmpty)
+        // Each head is judged by itself.
+        client.send("GET / HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nHost: h\r\n\r\n")
+        #expect(client.answer()?.status == 400)
+        #expect(server.refusals == [.repeatedField])
     }
 
     @Test func `pipelined requests are answered in order, waiting ones too`() async throws {
@@ -52,44 +56,35 @@ import Testing
         #expect(answer?.text == "GET \(target)\nauthority h\n")
     }
 
-    @Test(arguments: [
-        ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", RefusalReason.repeatedField),
+    private static let getHead = "GET / HTTP/1.1\r\nHost: a\r\n"
+    private static let postHead = "POST / HTTP/1.1\r\nHost: a\r\n"
+
+    static let ambiguous: [(String, RefusalReason)] = [
+        ("\(getHead)Host: a\r\n\r\n", .repeatedField),
+        ("\(postHead)Content-Length: 1\r\nContent-Length: 1\r\n\r\nx", .repeatedField),
+        ("\(postHead)Content-Length: 1\r\ncontent-length: 2\r\n\r\nxy", .repeatedField),
+        ("\(getHead)Origin: null\r\nOrigin: null\r\n\r\n", .repeatedField),
+        ("\(getHead)Content-Type: a/b\r\nContent-type: a/b\r\n\r\n", .repeatedField),
+        ("\(getHead)If-Match: \"1\"\r\nIf-Match: \"2\"\r\n\r\n", .repeatedField),
         (
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
-            .repeatedField
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\ncontent-length: 2\r\n\r\nxy",
-            .repeatedField
-        ),
-        ("GET / HTTP/1.1\r\nHost: a\r\nOrigin: null\r\nOrigin: null\r\n\r\n", .repeatedField),
-        (
-            "GET / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nContent-type: a/b\r\n\r\n",
-            .repeatedField
-        ),
-        ("GET / HTTP/1.1\r\nHost: a\r\nIf-Match: \"1\"\r\nIf-Match: \"2\"\r\n\r\n", .repeatedField),
-        (
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "\(postHead)Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             .lengthAndEncoding
         ),
+        ("\(postHead)Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", .transferEncoding),
+        ("\(postHead)Transfer-Encoding: identity\r\n\r\n", .transferEncoding),
         (
-            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-            .transferEncoding
-        ),
-        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", .transferEncoding),
-        (
-            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "\(postHead)Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             .transferEncoding
         ),
         (
             "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             .transferEncoding
         ),
-        ("GET / HTTP/1.1\r\nHost: a\r\nBad Name: 1\r\n\r\n", .fieldName),
+        ("\(getHead)Bad Name: 1\r\n\r\n", .fieldName),
         ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", .fieldName),
-        ("GET / HTTP/1.1\r\nHost: a\r\nN(1): 1\r\n\r\n", .fieldName),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX: a\u{1}b\r\n\r\n", .fieldValue),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", .fieldValue),
+        ("\(getHead)N(1): 1\r\n\r\n", .fieldName),
+        ("\(getHead)X: a\u{1}b\r\n\r\n", .fieldValue),
+        ("\(getHead)X: a\rb\r\n\r\n", .fieldValue),
         ("GET / HTTP/1.1\r\n\r\n", .missingHost),
         ("GET /a%00b HTTP/1.1\r\nHost: a\r\n\r\n", .target),
         ("GET /a?b=%00 HTTP/1.1\r\nHost: a\r\n\r\n", .target),
@@ -98,11 +93,10 @@ import Testing
         ("GET /a\u{7F} HTTP/1.1\r\nHost: a\r\n\r\n", .target),
         ("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", .target),
         ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", .method),
-        (
-            "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: 1\r\n", count: 64) + "\r\n",
-            .fieldCount
-        ),
-    ])
+        ("\(getHead)" + String(repeating: "X: 1\r\n", count: 64) + "\r\n", .fieldCount),
+    ]
+
+    @Test(arguments: ambiguous)
     func `an ambiguous request is refused and the connection closed`(
         request: String, reason: RefusalReason
     ) throws {
