@@ -128,6 +128,15 @@ import Testing
         }
     }
 
+    @Test func `a list of Mobile Services is as long as its top and has no link`() throws {
+        let client = try client(.mobileServices, (0..<60).map { "{\"n\":\($0)}" })
+        #expect(try client.send("GET", "/tables/t").ids.count == 50)
+        let long = try client.send("GET", "/tables/t?$top=55&$inlinecount=allpages")
+        #expect(long.ids.count == 55)
+        #expect(long.json["count"]?.integer == 60)
+        #expect(long.field("Link") == nil)
+    }
+
     @Test(arguments: [BackendFlavour.mobileApps, .node, .dotnet])
     func `older servers take one spelling`(flavour: BackendFlavour) throws {
         let client = try client(flavour, Self.four)

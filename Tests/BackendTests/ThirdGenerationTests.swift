@@ -149,22 +149,10 @@ import Testing
 
     /// Flavour, method, target, body, status, content type.
     static let refusals: [(BackendFlavour, String, String, String?, Int, String?)] = [
-        (
-            .datasync, "GET", "/tables/todo?$filter=a%20eq", nil, 400,
-            "application/problem+json; charset=utf-8"
-        ),
-        (
-            .datasync, "GET", "/tables/todo?$filter=nosuch%20eq%201", nil, 400,
-            "application/problem+json; charset=utf-8"
-        ),
-        (
-            .datasync, "GET", "/tables/todo?$top=512001", nil, 400,
-            "application/problem+json; charset=utf-8"
-        ),
-        (
-            .datasync, "PATCH", "/tables/todo/a", #"{"version":"x"}"#, 400,
-            "application/problem+json; charset=utf-8"
-        ),
+        (.datasync, "GET", "/tables/todo?$filter=a%20eq", nil, 400, problem),
+        (.datasync, "GET", "/tables/todo?$filter=nosuch%20eq%201", nil, 400, problem),
+        (.datasync, "GET", "/tables/todo?$top=512001", nil, 400, problem),
+        (.datasync, "PATCH", "/tables/todo/a", #"{"version":"x"}"#, 400, problem),
         (.datasync, "GET", "/tables/todo/no", nil, 404, nil),
         (
             .toolkit, "GET", "/tables/todo?$filter=a%20eq", nil, 400,
@@ -176,6 +164,8 @@ import Testing
         (.toolkit, "PATCH", "/tables/todo/a", "{}", 405, nil),
         (.toolkit, "GET", "/tables/todo/no", nil, 404, nil),
     ]
+
+    private static let problem = "application/problem+json; charset=utf-8"
 
     @Test(arguments: refusals)
     func `a refusal has the server's form`(

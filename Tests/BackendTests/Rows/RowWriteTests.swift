@@ -50,24 +50,6 @@ import Testing
     }
 
     @Test(arguments: StorageUnderTest.all)
-    func `no version comes again, however often an id is removed and inserted`(
-        kind: StorageUnderTest
-    ) throws {
-        let table = try TableUnderTest(kind)
-        var versions: [String] = []
-        for life in 0..<4 {
-            var row = try table.insert("a", #"{"n":0}"#)
-            versions.append(row.version)
-            for change in 1...2 {
-                row = try #require(try table.update(row, #"{"n":\#(change)}"#))
-                versions.append(row.version)
-            }
-            #expect(try table.storage.remove([row], from: table.name, table.write()), "\(life)")
-        }
-        #expect(Set(versions).count == versions.count, "\(versions)")
-    }
-
-    @Test(arguments: StorageUnderTest.all)
     func `no version comes again where some rows came with one`(kind: StorageUnderTest) throws {
         let table = try TableUnderTest(kind)
         var versions: [String] = []
@@ -100,16 +82,6 @@ import Testing
         #expect(try table.storage.remove([new], from: table.name, table.write()))
         #expect(try table.update(new, #"{"n":4}"#) == nil)
         #expect(try table.storage.effectCount(of: "a", in: table.name) == 3)
-    }
-
-    @Test(arguments: StorageUnderTest.all)
-    func `a row that was removed and came again is another one`(kind: StorageUnderTest) throws {
-        let table = try TableUnderTest(kind)
-        let old = try table.insert("a", #"{"n":1}"#)
-        #expect(try table.storage.remove([old], from: table.name, table.write()))
-        let new = try table.insert("a", #"{"n":2}"#)
-        #expect(try table.update(old, #"{"n":3}"#) == nil)
-        #expect(try table.storage.get("a", in: table.name) == new)
     }
 
     @Test(arguments: StorageUnderTest.all)
