@@ -75,6 +75,30 @@ struct TestApp {
         }
     }
 
+    /// Sends a request as an SDK made it.
+    func send(_ call: Call) async -> ClientResponse {
+        ClientResponse(response: await send(call.request(to: "127.0.0.1:8080")))
+    }
+
+    /// Sends a request with the fields of an SDK family.
+    func send(
+        as family: ClientFamily, _ method: String, _ target: String, _ body: String = "",
+        _ fields: [(String, String)] = [], type: String = "application/json"
+    ) async -> ClientResponse {
+        let type = body.isEmpty ? [] : [("Content-Type", type)]
+        return await send(
+            Call(
+                method: method, target: target,
+                fields: SDK(family: family).fields + type + fields, body: body))
+    }
+
+    /// The lines of the metrics.
+    func metrics() async throws -> [String] {
+        let fields: KeyValuePairs = ["Authorization": "Bearer \(try folder.token() ?? "")"]
+        let bytes = await send(.make("GET", "/-/metrics", fields)).bytes ?? []
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
     /// Sends a request to the operator API with the token.
     func ask(
         _ method: String, _ path: String, _ body: String = ""
@@ -96,24 +120,25 @@ struct TestApp {
         _ method: String, _ path: String, _ body: String = "",
         _ fields: KeyValuePairs<String, String> = [:]
     ) async -> (status: Int, fields: HTTPFields, body: JSONValue) {
-        var request = Request.make(method, "/tables/\(path)", fields, body: body)
-        if let version = HTTPField.Name("ZUMO-API-VERSION") {
-            request.head.headerFields[version] = "2.0.0"
-        }
-        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
-        let response = await send(request)
+        let response = await send(Self.ofSecondGeneration(method, path, body, fields))
         let value = (try? JSONValue(parsing: response.bytes ?? [])) ?? .null
         return (response.head.status.code, response.head.headerFields, value)
     }
 
     /// Sends a request of another client to the backend.
     func elsewhere(_ method: String, _ path: String, _ body: String = "") -> JSONValue {
-        var request = Request.make(method, "/tables/\(path)", body: body)
-        if let version = HTTPField.Name("ZUMO-API-VERSION") {
-            request.head.headerFields[version] = "2.0.0"
-        }
-        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+        let request = Self.ofSecondGeneration(method, path, body)
         return (try? JSONValue(parsing: backend.respond(to: request).bytes ?? [])) ?? .null
+    }
+
+    private static func ofSecondGeneration(
+        _ method: String, _ path: String, _ body: String,
+        _ fields: KeyValuePairs<String, String> = [:]
+    ) -> Request {
+        var request = Request.make(method, "/tables/\(path)", fields, body: body)
+        request.head.headerFields[.zumoAPIVersion] = "2.0.0"
+        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+        return request
     }
 
     /// Waits until the first pull of a table is complete. On a busy machine a slow list is answered by the

@@ -11,6 +11,14 @@ struct AutomaticBackupsTests {
 
     private func time(_ text: String) throws -> Instant { try #require(Instant(parsing: text)) }
 
+    /// Backups of a proxy whose clock stands still.
+    private func backups(
+        _ test: TestApp, _ plan: BackupPlan = BackupPlan(), at now: Instant
+    ) -> AutomaticBackups {
+        AutomaticBackups(
+            of: test.folder, plan: plan, now: { now }, sleep: { _ in }, log: Logger(label: "test"))
+    }
+
     @Test func `a backup's name has its time, and no other name has`() throws {
         let at = try time("2026-11-25T18:45:00.123Z")
         #expect(BackupFolder.name(at) == "2026-11-25T184500.123Z")
@@ -83,24 +91,22 @@ struct AutomaticBackupsTests {
         }
     }
 
-    @Test func `a link is no backup, and what it leads to stays`() async throws {
+    @Test func `a link and a folder without a manifest are no backups, and stay`() async throws {
         try await TestApp.run { test in
             let at = try time("2026-11-25T12:00:00.000Z")
             let folder = BackupFolder(path: "\(test.folder.path)/kept")
             let elsewhere = "\(test.folder.path)/elsewhere"
-            try Files.makeFolder(folder.path)
-            try Files.makeFolder(elsewhere)
+            let half = folder.path(at: at.adding(seconds: 1))
+            for path in [folder.path, elsewhere, half] { try Files.makeFolder(path) }
             try Files.write("\(elsewhere)/manifest.json", [])
             try FileManager.default.createSymbolicLink(
                 atPath: folder.path(at: at), withDestinationPath: elsewhere)
             var plan = BackupPlan()
             (plan.folder, plan.keep) = (folder.path, 1)
-            let backups = AutomaticBackups(
-                of: test.folder, plan: plan, now: { at.adding(seconds: 60) }, sleep: { _ in },
-                log: Logger(label: "test"))
-            _ = await backups.make()
+            let backups = backups(test, plan, at: at.adding(seconds: 60))
+            for _ in 0..<2 { _ = await backups.make() }
             #expect(folder.backups.map(\.at) == [at.adding(seconds: 60)])
-            #expect(Files.exists("\(elsewhere)/manifest.json"))
+            #expect(Files.exists("\(elsewhere)/manifest.json") && Files.exists(half))
         }
     }
 
@@ -119,9 +125,7 @@ struct AutomaticBackupsTests {
             for path in [left] + others { try Files.makeFolder("\(path)/stores") }
             var plan = BackupPlan()
             plan.folder = folder.path
-            let backups = AutomaticBackups(
-                of: test.folder, plan: plan, now: { now }, sleep: { _ in },
-                log: Logger(label: "test"))
+            let backups = backups(test, plan, at: now)
             _ = await backups.make()
             #expect(!Files.exists(left))
             #expect(others.filter { !Files.exists($0) } == [])
@@ -178,9 +182,7 @@ struct AutomaticBackupsTests {
             // The folder cannot be made, since a file has its name.
             plan.folder = "\(test.folder.path)/taken/backups"
             try Files.write("\(test.folder.path)/taken", [])
-            let backups = AutomaticBackups(
-                of: test.folder, plan: plan, now: { now }, sleep: { _ in },
-                log: Logger(label: "test"))
+            let backups = backups(test, plan, at: now)
             guard case .failure(let problem) = await backups.make() else {
                 Issue.record("a backup was made")
                 return
@@ -200,9 +202,7 @@ struct AutomaticBackupsTests {
             try file.truncate(atOffset: 8 << 40)
             try file.close()
             let at = try time("2026-11-25T12:00:00.000Z")
-            let backups = AutomaticBackups(
-                of: test.folder, plan: BackupPlan(), now: { at }, sleep: { _ in },
-                log: Logger(label: "test"))
+            let backups = backups(test, at: at)
             guard case .failure(let problem) = await backups.make() else {
                 Issue.record("a backup was made")
                 return
@@ -213,22 +213,6 @@ struct AutomaticBackupsTests {
         }
     }
 
-    @Test func `a folder without a manifest is no backup, and is not removed`() async throws {
-        try await TestApp.run { test in
-            let at = try time("2026-11-25T12:00:00.000Z")
-            let folder = BackupFolder(path: "\(test.folder.path)/kept")
-            let half = folder.path(at: at)
-            try Files.makeFolder(half)
-            var plan = BackupPlan()
-            (plan.folder, plan.keep) = (folder.path, 1)
-            let backups = AutomaticBackups(
-                of: test.folder, plan: plan, now: { at.adding(seconds: 60) }, sleep: { _ in },
-                log: Logger(label: "test"))
-            for _ in 0..<2 { _ = await backups.make() }
-            #expect(folder.backups.count == 1 && Files.exists(half))
-        }
-    }
-
     @Test func `a manifest names each file with its size and SHA-256, and what differs is refused`()
         async throws
     {
@@ -236,9 +220,7 @@ struct AutomaticBackupsTests {
             _ = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
             try Files.write(test.folder.policiesFile, Array("abc".utf8))
             let at = try time("2026-11-25T12:00:00.000Z")
-            let backups = AutomaticBackups(
-                of: test.folder, plan: BackupPlan(), now: { at }, sleep: { _ in },
-                log: Logger(label: "test"))
+            let backups = backups(test, at: at)
             let path = try await backups.make().get().backup.path
             let manifest = try JSONValue(
                 parsing: try #require(try Files.read("\(path)/manifest.json")))

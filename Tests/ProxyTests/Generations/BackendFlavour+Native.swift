@@ -3,7 +3,7 @@ import TablesProtocol
 
 /// Requests of another program to a backend, in the form of its flavour.
 extension BackendFlavour {
-    private var fields: [(String, String)] {
+    var fields: [(String, String)] {
         switch self {
         case .mobileServices: []
         case .mobileApps, .node, .express, .dotnet: [("ZUMO-API-VERSION", "2.0.0")]

@@ -64,14 +64,6 @@ extension Stage {
         }
     }
 
-    /// A write against another version: 412 with the item as it is.
-    func expectStale(
-        _ told: ClientResponse, _ columns: [String: String],
-        _ place: SourceLocation = #_sourceLocation
-    ) throws {
-        try expectItem(told, 412, columns, place)
-    }
-
     /// The envelope of a list and the form of its items; returns what asks for the next page.
     func expectPage(
         _ told: ClientResponse, counted: Int? = nil, _ place: SourceLocation = #_sourceLocation

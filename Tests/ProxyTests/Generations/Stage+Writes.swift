@@ -127,10 +127,9 @@ extension Stage {
         let twice = try await ask(sdk.insert(#"{"id":"a1","text":"other"}"#))
         if sdk.isFirst { expectError(twice, 409) } else { try expectItem(twice, 409, Self.milk) }
         let stale = "AAAAAAAAAAA="
-        try expectStale(
-            try await ask(sdk.update("a1", #""text":"x""#, whole: whole, ifMatch: stale)),
-            Self.milk)
-        try expectStale(try await ask(sdk.delete("a1", ifMatch: stale)), Self.milk)
+        let changed = sdk.update("a1", #""text":"x""#, whole: whole, ifMatch: stale)
+        try expectItem(try await ask(changed), 412, Self.milk)
+        try expectItem(try await ask(sdk.delete("a1", ifMatch: stale)), 412, Self.milk)
 
         expectError(try await ask(sdk.get("none")), 404)
         expectError(try await ask(sdk.update("none", #""text":"x""#, whole: whole)), 404)
@@ -155,6 +154,8 @@ extension Stage {
         } else {
             try expectItem(respelled, 409, Self.milk)
         }
+        let both = #""text":"x","TEXT":"y""#
+        expectError(try await ask(sdk.update("a1", both, whole: both)), 400)
         try await refusedBodies()
         await sync()
         #expect(try await askBackend(flavour.all()).items.count == 1)

@@ -34,9 +34,7 @@ struct Stage: Sendable {
             guard let tenant = test.graph.tenants.tenant(Identity.anonymousKey) else { return }
             let stage = Stage(
                 sdk: SDK(family: family, table: flavour.table), flavour: flavour,
-                ask: {
-                    ClientResponse(response: await test.send($0.request(to: "127.0.0.1:8080")))
-                },
+                ask: { await test.send($0) },
                 askBackend: { call in
                     let request = call.request(to: "backend.test")
                     func respond() -> Response { test.backend.respond(to: request) }

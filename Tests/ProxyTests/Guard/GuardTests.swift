@@ -157,72 +157,42 @@ struct GuardTests {
         ("GET", "/tables/t", ["Sec-Fetch-Site": "anything"], false),
         ("GET", "/-/livez", ["Sec-Fetch-Site": "cross-site"], false),
         (
-            "GET", "/tables/t",
-            ["Sec-Fetch-Site": "cross-site", "Origin": "http://app.example"], true
+            "GET", "/tables/t", ["Sec-Fetch-Site": "cross-site", "Origin": "http://app.example"],
+            true
         ),
         (
             "GET", "/tables/t",
             ["Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1:8080"], false
         ),
-        (
-            "GET", "/-/",
-            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], true
-        ),
+        ("GET", "/-/", visit, true),
         ("GET", "/", ["Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"], true),
-        (
-            "GET", "/api/x",
-            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
-        ),
-        (
-            "GET", "/.auth%2Fx",
-            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
-        ),
-        (
-            "GET", "/.auth/login/aad",
-            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], true
-        ),
-        (
-            "GET", "/-/",
-            [
-                "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate",
-                "Sec-Fetch-Dest": "iframe",
-            ], false
-        ),
-        (
-            "GET", "/tables/t",
-            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
-        ),
-        (
-            "POST", "/login/google",
-            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
-        ),
+        ("GET", "/api/x", visit, false),
+        ("GET", "/.auth%2Fx", visit, false),
+        ("GET", "/.auth/login/aad", visit, true),
+        ("GET", "/-/", visit.merging(["Sec-Fetch-Dest": "iframe"]) { $1 }, false),
+        ("GET", "/tables/t", visit, false),
+        ("POST", "/login/google", visit, false),
         ("GET", "/-/", ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"], false),
-        ("POST", "/.auth/login/aad/callback", form, true),
-        ("POST", "/.auth/login/aad/callback", form.merging(["Origin": "null"]) { $1 }, true),
-        ("PUT", "/.auth/login/aad/callback", form, false),
+        ("POST", callback, form, true),
+        ("POST", callback, form.merging(["Origin": "null"]) { $1 }, true),
+        ("PUT", callback, form, false),
         ("POST", "/.auth/login/aad", form, false), ("POST", "/.auth/login/aad/x", form, false),
         ("POST", "/.auth/login/aad/callback/x", form, false),
         ("POST", "/login/aad/callback", form, false),
         ("POST", "/api/login/aad/callback", form, false),
         ("POST", "/tables/t", form, false),
+        ("POST", callback, form.merging(["Sec-Fetch-Mode": "no-cors"]) { $1 }, false),
+        ("POST", callback, form.merging(["Sec-Fetch-Dest": "iframe"]) { $1 }, false),
+        ("POST", callback, form.merging(["Content-Type": "text/plain"]) { $1 }, false),
         (
-            "POST", "/.auth/login/aad/callback",
-            form.merging(["Sec-Fetch-Mode": "no-cors"]) { $1 }, false
-        ),
-        (
-            "POST", "/.auth/login/aad/callback",
-            form.merging(["Sec-Fetch-Dest": "iframe"]) { $1 }, false
-        ),
-        (
-            "POST", "/.auth/login/aad/callback",
-            form.merging(["Content-Type": "text/plain"]) { $1 }, false
-        ),
-        (
-            "POST", "/.auth/login/aad/callback",
+            "POST", callback,
             ["Origin": "https://login.example", "Content-Type": form["Content-Type"] ?? ""], false
         ),
     ]
 
+    private static let callback = "/.auth/login/aad/callback"
+    /// The header fields of a browser that follows a link of another page.
+    private static let visit = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
     /// The header fields of a form that a provider's page posts.
     private static let form = [
         "Origin": "https://login.example", "Sec-Fetch-Site": "cross-site",

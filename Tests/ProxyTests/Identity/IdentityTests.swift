@@ -162,18 +162,4 @@ struct IdentityTests {
     func `policies are words joined by plus`(text: String, isGood: Bool) {
         #expect((PolicySetting(text) != nil) == isGood)
     }
-
-    @Test func `a list is the backend's own while the first pull runs`() async throws {
-        try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
-            _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
-            let gate = Gate()
-            test.transport.decide { request, _ in
-                (request.head.path ?? "").contains("orderby=updatedAt") ? .held(gate) : nil
-            }
-            let list = await test.table("GET", "todoitem?$filter=text%20eq%20'there'")
-            #expect(list.status == 200)
-            #expect(list.body.array?.first?["text"]?.string == "there")
-            gate.open()
-        }
-    }
 }

@@ -202,7 +202,7 @@ struct ExportTests {
         }
     }
 
-    @Test(arguments: [
+    private static let unknownWords: [(query: String, place: String, sentence: String)] = [
         (
             "when=lst%20tusday", "when",
             "when is not understood: \"lst tusday\". Understood are today"
@@ -217,15 +217,16 @@ struct ExportTests {
         ),
         ("by=somebody", "by", "by must be you, understudy, client"),
         ("when=today&after=c1", "after", "after must be the next"),
-    ])
-    func `words that are not understood are an error that says which are`(
-        query: String, place: String, sentence: String
-    ) async throws {
+    ]
+
+    @Test func `words that are not understood are an error that says which are`() async throws {
         try await TestApp.run { test in
-            let answer = try await test.ask("GET", "/history?\(query)")
-            #expect(answer.status == 400 && answer.body["parameter"]?.string == place)
-            #expect(
-                answer.body["detail"]?.string?.hasPrefix(sentence) == true, "\(answer.body.text)")
+            for (query, place, sentence) in Self.unknownWords {
+                let answer = try await test.ask("GET", "/history?\(query)")
+                #expect(answer.status == 400 && answer.body["parameter"]?.string == place)
+                let detail = answer.body["detail"]?.string
+                #expect(detail?.hasPrefix(sentence) == true, "\(answer.body.text)")
+            }
         }
     }
 }

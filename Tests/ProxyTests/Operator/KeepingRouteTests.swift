@@ -58,21 +58,18 @@ struct KeepingRouteTests {
 
     @Test func `a backup is made, listed and shown in the metrics`() async throws {
         try await TestApp.run { test in
-            let token = try test.folder.token() ?? ""
-            func metrics() async -> String {
-                let answer = await test.send(
-                    .make("GET", "/-/metrics", ["Authorization": "Bearer \(token)"]))
-                return String(decoding: answer.bytes ?? [], as: UTF8.self)
+            func metrics() async throws -> String {
+                try await test.metrics().joined(separator: "\n")
             }
-            #expect(await !metrics().contains("understudy_last_backup"))
+            #expect(try await !metrics().contains("understudy_last_backup"))
             let made = try await test.ask("POST", "/backups")
             #expect(made.status == 201)
             let list = try await test.ask("GET", "/backups").body
             #expect(list["total"]?.integer == 1 && list["everySeconds"] == .null)
             #expect(list["items"]?.array?.first?["path"] == made.body["path"])
             #expect(list["folder"]?.string == "\(test.folder.path)/backups")
-            #expect(await metrics().contains("understudy_last_backup_timestamp_seconds 1"))
-            #expect(await !metrics().contains("understudy_backup_failing"))
+            #expect(try await metrics().contains("understudy_last_backup_timestamp_seconds 1"))
+            #expect(try await !metrics().contains("understudy_backup_failing"))
         }
     }
 }

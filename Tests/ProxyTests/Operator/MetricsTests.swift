@@ -56,10 +56,7 @@ struct MetricsTests {
             #expect(succeeded.counts.count == SyncLimits.requestTimeBoundsMilliseconds.count + 1)
             #expect(times.histograms[.unreachable]?.count == 1)
             #expect(times.histograms[.failed] == nil)
-            let token = try test.folder.token() ?? ""
-            let answer = await test.send(
-                .make("GET", "/-/metrics", ["Authorization": "Bearer \(token)"]))
-            let lines = String(decoding: answer.bytes ?? [], as: UTF8.self).split(separator: "\n")
+            let lines = try await test.metrics()
             let name = Metric.requestDuration.rawValue
             #expect(lines.contains("# TYPE \(name) histogram"))
             #expect(lines.contains(#"\#(name)_bucket{outcome="unreachable",le="+Inf"} 1"#))
@@ -83,14 +80,6 @@ struct MetricsTests {
         #expect(bounds.last == longest)
     }
 
-    private func metrics(_ test: TestApp) async throws -> [String] {
-        let token = try test.folder.token() ?? ""
-        let answer = await test.send(
-            .make("GET", "/-/metrics", ["Authorization": "Bearer \(token)"]))
-        return String(decoding: answer.bytes ?? [], as: UTF8.self).split(separator: "\n")
-            .map(String.init)
-    }
-
     @Test func `the sum of the closed operations counts each operation once`() async throws {
         try await TestApp.run { test in
             for id in ["a", "b", "c"] {
@@ -98,7 +87,7 @@ struct MetricsTests {
             }
             _ = try await test.ask("POST", "/sync?wait=10")
             _ = await test.table("PATCH", "todoitem/a", #"{"text":"one"}"#)
-            let lines = try await metrics(test)
+            let lines = try await test.metrics()
             #expect(
                 lines.contains(#"understudy_operations_accepted_total{identity="anonymous"} 4"#))
             let closed = lines.filter { $0.hasPrefix("understudy_operations_total{") }
@@ -123,7 +112,7 @@ struct MetricsTests {
             }
             _ = try await test.ask("POST", "/sync?wait=10")
             func counts() async throws -> [String] {
-                try await metrics(test).filter { line in
+                try await test.metrics().filter { line in
                     ["conflicts", "quarantined", "operation_retries"].contains {
                         line.hasPrefix("understudy_\($0)_total{")
                     }
@@ -156,7 +145,7 @@ struct MetricsTests {
     @Test func `store, log, free and budget bytes, and the process, are measured`() async throws {
         try await TestApp.run(configure: { $0.diskBudgetBytes = 8 << 20 }) { test in
             _ = await test.table("POST", "todoitem", #"{"id":"a"}"#)
-            let lines = try await metrics(test)
+            let lines = try await test.metrics()
             func value(_ series: String) -> Double {
                 let line = lines.first { $0.hasPrefix("\(series) ") }
                 return line.flatMap { Double($0.dropFirst(series.count + 1)) } ?? .nan

@@ -50,10 +50,7 @@ struct RequestBodies {
     }
 
     private func resolved(_ schema: JSONValue) -> JSONValue {
-        guard let reference = schema["$ref"]?.string else { return schema }
-        return reference.dropFirst(2).split(separator: "/").reduce(document) { value, name in
-            value[String(name)] ?? .null
-        }
+        OpenAPIShapes(document).resolved(schema)
     }
 
     private func types(_ schema: JSONValue) -> [String] {

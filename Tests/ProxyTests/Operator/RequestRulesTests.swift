@@ -21,7 +21,7 @@ struct RequestRulesTests {
         try await test.ask("GET", "/operations").body["total"]?.integer
     }
 
-    @Test(arguments: [
+    private static let vagueActions = [
         #"{"filter":{"state":"quarantined"}}"#, #"{"filter":{},"dryRun":"true"}"#,
         #"{"filter":{}}"#, "{}", #"{"filter":{"states":["queued"]}}"#,
         #"{"filter":{"table":["todoitem"]}}"#, #"{"filter":{"state":[]}}"#,
@@ -32,16 +32,21 @@ struct RequestRulesTests {
         #"{"filter":{"table":"none"},"filter":{"table":"todoitem"}}"#, "[]", "null", #"{"all":1}"#,
         #"{"filter":{"q":" "}}"#, #"{"filter":{"table":"\t"}}"#, #"{"filter":{"reason":""}}"#,
         #"{"filter":{"reason":" ","table":"todoitem"}}"#,
-    ])
-    func `a bulk action without a clear selection does nothing`(_ body: String) async throws {
+    ]
+
+    @Test func `a bulk action without a clear selection does nothing`() async throws {
         try await withQueue { test in
-            for path in ["/operations/discard", "/operations/retry"] {
-                let answer = try await test.ask("POST", path, body)
-                #expect(answer.status == 400, "\(path): \(answer.body.text)")
+            for body in Self.vagueActions {
+                let choice = body.hasPrefix("{") ? #"{"choice":"server","# + body.dropFirst() : body
+                for (path, body) in [
+                    ("/operations/discard", body), ("/operations/retry", body),
+                    ("/conflicts/resolve", choice),
+                ] {
+                    let answer = try await test.ask("POST", path, body)
+                    #expect(answer.status == 400, "\(path) \(body): \(answer.body.text)")
+                }
+                #expect(try await queued(test) == 2, "\(body)")
             }
-            let choice = body.hasPrefix("{") ? #"{"choice":"server","# + body.dropFirst() : body
-            #expect(try await test.ask("POST", "/conflicts/resolve", choice).status == 400)
-            #expect(try await queued(test) == 2)
         }
     }
 
@@ -57,7 +62,7 @@ struct RequestRulesTests {
         }
     }
 
-    @Test(arguments: [
+    private static let vaguePurges = [
         "{}", "", #"{"force":true}"#, #"{"all":false}"#,
         #"{"force":true,"query":["$filter=id eq 'x'"]}"#, #"{"query":""}"#, #"{"query":" "}"#,
         #"{"query":"$filter="}"#, #"{"query":"$filter=%20"}"#, #"{"query":"$top=1"}"#,
@@ -65,14 +70,17 @@ struct RequestRulesTests {
         #"{"query":"$filter=id eq 'x'&$filter=id eq 'r'"}"#,
         #"{"query":"$filter=id eq 'r'","all":true}"#, #"{"quary":"$filter=id eq 'r'"}"#,
         #"{"all":"true"}"#,
-    ])
-    func `a purge without a clear selection does nothing`(_ body: String) async throws {
+    ]
+
+    @Test func `a purge without a clear selection does nothing`() async throws {
         try await withQueue { test in
-            let answer = try await test.ask("POST", "/tables/todoitem/purge", body)
-            #expect(answer.status == 400, "\(answer.body.text)")
-            let rows = try await test.ask("GET", "/tables/todoitem/items")
-            #expect(rows.body["total"]?.integer == 3)
-            #expect(try await queued(test) == 2)
+            for body in Self.vaguePurges {
+                let answer = try await test.ask("POST", "/tables/todoitem/purge", body)
+                #expect(answer.status == 400, "\(body): \(answer.body.text)")
+                let rows = try await test.ask("GET", "/tables/todoitem/items")
+                #expect(rows.body["total"]?.integer == 3, "\(body)")
+                #expect(try await queued(test) == 2, "\(body)")
+            }
         }
     }
 
@@ -119,28 +127,27 @@ struct RequestRulesTests {
         }
     }
 
-    @Test(arguments: [
+    /// A path, and the methods that it has.
+    private static let methods: [(String, String)] = [
         ("/-/livez", "GET, HEAD"), ("/-/", "GET, HEAD"), ("/-/app.js", "GET, HEAD"),
         ("/-/api/v1/status", "GET, HEAD"), ("/-/api/v1/session", "GET, HEAD, POST, DELETE"),
         ("/-/api/v1/settings", "GET, HEAD, PATCH"), ("/-/api/v1/operations/x", "GET, HEAD, PATCH"),
         ("/-/api/v1/operations/retry", "POST"), ("/-/api/v1/operations/groups", "GET, HEAD"),
         ("/-/api/v1/access/phone", "DELETE"), ("/-/api/v1/tables/t", "PATCH"),
-    ])
-    func `a refused method is answered with those that there are`(
-        _ path: String, _ allowed: String
-    ) async throws {
+    ]
+
+    @Test func `a refused method is answered with those that there are`() async throws {
         try await TestApp.run { test in
-            let token = try test.folder.token() ?? ""
-            for method in ["PUT", "OPTIONS", "TRACE"] {
-                let answer = await test.send(
-                    .make(
-                        method, path,
-                        [
-                            "Authorization": "Bearer \(token)",
-                            "Content-Type": "application/json",
-                        ]))
-                #expect(answer.head.status.code == 405, "\(method)")
-                #expect(answer.head.headerFields[.allow] == allowed, "\(method)")
+            let fields: KeyValuePairs = [
+                "Authorization": "Bearer \(try test.folder.token() ?? "")",
+                "Content-Type": "application/json",
+            ]
+            for (path, allowed) in Self.methods {
+                for method in ["PUT", "OPTIONS", "TRACE"] {
+                    let answer = await test.send(.make(method, path, fields))
+                    #expect(answer.head.status.code == 405, "\(method) \(path)")
+                    #expect(answer.head.headerFields[.allow] == allowed, "\(method) \(path)")
+                }
             }
             let row = await test.send(.make("TRACE", "/tables/todoitem/a"))
             #expect(row.head.headerFields[.allow]?.hasPrefix("GET, HEAD, POST, PATCH") == true)

@@ -75,37 +75,46 @@ struct StrictRequestTests {
         }
     }
 
-    @Test(arguments: all)
-    func `an unknown, doubled or mistyped parameter is 400 and changes nothing`(
-        _ route: Route
-    ) async throws {
+    @Test func `an unknown, doubled or mistyped parameter is 400 and changes nothing`()
+        async throws
+    {
         let document = try #require(Self.document)
         try await TestApp.run { test in
             let stage = try await Stage(test)
-            let operation = document["paths"]?[route.path]?[route.method.lowercased()]
             let before = try await stage.snapshot()
-            var wrong = [("nothing", "1"), ("Identity", "anonymous"), ("", "1")]
-            for given in operation?["parameters"]?.array ?? [] {
-                let parameter = OpenAPIShapes(document).resolved(given)
-                guard parameter["in"] == .string("query"), let name = parameter["name"]?.string
-                else { continue }
-                // In these lists every text is a place.
-                let isPlace =
-                    name == "after"
-                    && ["/set-aside", "/server-rows"].contains { route.path.hasSuffix($0) }
-                wrong += Self.misfits(isPlace ? "" : name, parameter["schema"] ?? .null)
-                    .map { (name, isPlace ? "1&after=1" : $0) }
-                wrong.append((name + "s", "1"))
+            for route in Self.all {
+                let target = stage.target(route.path)
+                for (name, text) in Self.wrongParameters(route, document) {
+                    let query = "?\(name)=\(text)"
+                    let answer = try await test.ask(route.method, target + query)
+                    let about = Comment("\(route) \(query): \(answer.body.text)")
+                    #expect(answer.status == 400, about)
+                    #expect(answer.body["parameter"]?.string == name, about)
+                }
+                #expect(try await stage.snapshot() == before, "\(route)")
             }
-            for (name, text) in wrong {
-                let query = "?\(name)=\(text)"
-                let answer = try await test.ask(route.method, stage.target(route.path) + query)
-                #expect(answer.status == 400, "\(query): \(answer.body.text)")
-                #expect(
-                    answer.body["parameter"]?.string == name, "\(query): \(answer.body.text)")
-            }
-            #expect(try await stage.snapshot() == before)
         }
+    }
+
+    /// Names and values that a route does not take.
+    private static func wrongParameters(
+        _ route: Route, _ document: JSONValue
+    ) -> [(String, String)] {
+        let operation = document["paths"]?[route.path]?[route.method.lowercased()]
+        var wrong = [("nothing", "1"), ("Identity", "anonymous"), ("", "1")]
+        for given in operation?["parameters"]?.array ?? [] {
+            let parameter = OpenAPIShapes(document).resolved(given)
+            guard parameter["in"] == .string("query"), let name = parameter["name"]?.string
+            else { continue }
+            // In these lists every text is a place.
+            let isPlace =
+                name == "after"
+                && ["/set-aside", "/server-rows"].contains { route.path.hasSuffix($0) }
+            wrong += Self.misfits(isPlace ? "" : name, parameter["schema"] ?? .null)
+                .map { (name, isPlace ? "1&after=1" : $0) }
+            wrong.append((name + "s", "1"))
+        }
+        return wrong
     }
 
     /// Texts that a parameter does not take, and its name a second time.

@@ -12,12 +12,7 @@ struct DeletedByReplaceTests {
     private func ask(
         _ test: TestApp, _ method: String, _ target: String, _ body: String = ""
     ) async -> ClientResponse {
-        let type = body.isEmpty ? [] : [("Content-Type", "application/json")]
-        let call = Call(
-            method: method, target: "/tables/\(target)",
-            fields: SDK(family: .toolkit).fields + type,
-            body: body)
-        return ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
+        await test.send(as: .toolkit, method, "/tables/\(target)", body)
     }
 
     /// A proxy that has pulled the item `a`.

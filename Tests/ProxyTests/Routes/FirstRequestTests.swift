@@ -44,7 +44,9 @@ import Testing
         First(method: "DELETE", path: "nothing/a", status: 404),
     ]
 
-    private func run(isAutomatic: Bool, _ body: (TestApp) async throws -> Void) async throws {
+    private func run(
+        isAutomatic: Bool, isFilled: Bool = true, _ body: (TestApp) async throws -> Void
+    ) async throws {
         var options = BackendOptions(flavour: .express)
         options.tokens = .only(["t"])
         for (name, table) in [
@@ -60,7 +62,7 @@ import Testing
             triggers: isAutomatic ? Set(Trigger.allCases) : [.manual], backend: options,
             configure: { $0.policies = [local] }
         ) { test in
-            for number in 1000..<1060 {
+            for number in 1000..<1060 where isFilled {
                 let row = #"{"id":"m\#("\(number)".dropFirst())","title":"Movie \#(number)"}"#
                 #expect(test.native("POST", "movies", row, .express).head.status == .created)
             }
@@ -136,7 +138,8 @@ import Testing
     func `is answered 503 without a reachable backend, and an insert is taken`(
         first: First, isAutomatic: Bool
     ) async throws {
-        try await run(isAutomatic: isAutomatic) { test in
+        // The rows of a backend that is away are of no account.
+        try await run(isAutomatic: isAutomatic, isFilled: false) { test in
             test.unplug()
             let found = await test.send(request(first, token: false))
             switch (first.method, first.status) {

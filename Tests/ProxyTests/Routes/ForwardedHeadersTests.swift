@@ -81,20 +81,6 @@ import Testing
         }
     }
 
-    @Test func `of collapsed writes the later values count, name by name`() async throws {
-        try await TestApp.run(configure: Self.configure) { test in
-            test.unplug()
-            _ = await test.table(
-                "POST", "todoitem", #"{"id":"a","text":"x"}"#,
-                ["X-Tenant": "north", "X-App-Version": "7"])
-            _ = await test.table("PATCH", "todoitem/a", #"{"text":"y"}"#, ["X-Tenant": "south"])
-            test.plug()
-            _ = await test.graph.tenants.anonymous.engine.sync()
-            let sent = try #require(test.transport.sent.last { $0.head.method == .post })
-            #expect(own(sent) == ["x-app-version: 7", "x-tenant: south"])
-        }
-    }
-
     @Test func `a field that is too long is refused if it is forwarded`() async throws {
         try await TestApp.run(configure: Self.configure) { test in
             let long = String(repeating: "x", count: Limits.forwardedHeaderBytes + 1)

@@ -159,14 +159,9 @@ extension TestApp {
     func native(
         _ method: String, _ path: String, _ body: String, _ flavour: BackendFlavour
     ) -> Response {
-        let fields: KeyValuePairs<String, String> =
-            switch flavour {
-            case .mobileServices: ["Content-Type": "application/json"]
-            case .mobileApps, .node, .express, .dotnet:
-                ["Content-Type": "application/json", "ZUMO-API-VERSION": "2.0.0"]
-            case .datasync, .toolkit:
-                ["Content-Type": "application/json", "ZUMO-API-VERSION": "3.0.0"]
-            }
-        return backend.respond(to: .make(method, "/tables/\(path)", fields, body: body))
+        let call = Call(
+            method: method, target: "/tables/\(path)",
+            fields: flavour.fields + [("Content-Type", "application/json")], body: body)
+        return backend.respond(to: call.request(to: "127.0.0.1:8080"))
     }
 }

@@ -129,20 +129,6 @@ import Testing
         }
     }
 
-    @Test func `one of a client runs at a time, and a client with too many is sent away`() async {
-        let runs = Runs()
-        #expect(runs.hold("one"))
-        #expect(await runs.next(1) == ["one 4"])
-        for number in 0..<Limits.longReadsWaiting { #expect(runs.note("one", "one \(number)")) }
-        #expect(!runs.note("one", "one too many"))
-        // Another client has another lane.
-        #expect(runs.note("other", "other"))
-        #expect(await runs.next(1) == ["other"])
-        runs.end("one")
-        let rest = (0..<Limits.longReadsWaiting).map { "one \($0)" }
-        #expect(await runs.next(rest.count) == rest)
-    }
-
     @Test func `three clients run at once, each on a reader of its own; the fourth waits`() async {
         let runs = Runs()
         let names = ["a", "b", "c"]

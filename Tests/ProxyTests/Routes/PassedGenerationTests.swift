@@ -28,10 +28,7 @@ import Testing
         _ test: TestApp, _ sdk: SDK, _ method: String, _ target: String, _ body: String = "",
         _ more: [(String, String)] = []
     ) async -> ClientResponse {
-        let type = body.isEmpty ? [] : [("Content-Type", "application/json")]
-        let call = Call(
-            method: method, target: target, fields: sdk.fields + type + more, body: body)
-        return ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
+        await test.send(as: sdk.family, method, target, body, more)
     }
 
     /// Signs in with the path and the token field of the family; the backend is asked in its own.
@@ -48,8 +45,7 @@ import Testing
             let field = sdk.isThird ? ("Authorization", "Bearer \(token)") : ("X-ZUMO-AUTH", token)
             var insert = sdk.insert(#"{"id":"a","text":"x"}"#)
             insert.fields.append(field)
-            let made = ClientResponse(
-                response: await test.send(insert.request(to: "127.0.0.1:8080")))
+            let made = await test.send(insert)
             #expect(made.status == 201, "\(made.text)")
             let tenant = try #require(test.graph.tenants.all.first { $0.identity.contains("ana") })
             #expect(await tenant.engine.sync().state == .complete)
