@@ -145,7 +145,7 @@ def many():
 
 @pytest.fixture(scope="module")
 def proxy_of_the_file(start_shared):
-    return start_shared.proxy("http://127.0.0.1:9", "--sync", "manual")
+    return start_shared.proxy("http://127.0.0.1:9", "--sync", "manual", folder="alone")
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ def tab_to(page, element):
     raise AssertionError("no number of tabs leads there")
 
 
-def test_the_story_without_a_mouse(start, dashboard):
-    backend = start.backend()
+def test_the_story_without_a_mouse(pair, dashboard):
+    backend, proxy = pair
     backend.insert({"id": "eggs", "text": "Buy eggs", "complete": False})
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
     proxy.sync()
     page = dashboard(proxy)
     keys = page.page.keyboard
@@ -126,9 +125,8 @@ def test_enter_leaves_a_search_for_the_list_and_escape_leaves_it_too(start, dash
     page.page.wait_for_function(is_in_row)
 
 
-def test_the_same_keys_step_through_conflicts_and_open_what_an_entry_changed(start, dashboard):
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_the_same_keys_step_through_conflicts_and_open_what_an_entry_changed(pair, dashboard):
+    backend, proxy = pair
     rows = [proxy.insert({"text": f"row {number}"}) for number in range(2)]
     proxy.sync()
     for row in rows:

@@ -3,9 +3,8 @@
 from playwright.sync_api import expect
 
 
-def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
-    backend = start.backend("--faults")
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_the_queue_shows_each_operation_with_its_attempts(pair, dashboard):
+    backend, proxy = pair
     proxy.insert({"text": "good"})
     proxy.sync()
     backend.faults({"kind": "status", "status": 400, "methods": ["POST"]})
@@ -29,10 +28,9 @@ def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
     assert len(backend.all()) == 2
 
 
-def test_an_operation_can_be_discarded_and_the_history_undoes_it(start, dashboard):
-    backend = start.backend()
+def test_an_operation_can_be_discarded_and_the_history_undoes_it(pair, dashboard):
+    backend, proxy = pair
     backend.insert({"id": "a", "text": "the server's text"})
-    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
     proxy.sync()
     proxy.update("a", {"text": "a mistake"})
     page = dashboard(proxy)
@@ -64,16 +62,16 @@ def test_working_offline_by_choice_holds_the_queue_until_going_online(start, das
     assert len(backend.all()) == 1
 
 
-def test_without_the_link_the_page_says_how_to_get_one(start, chromium):
-    proxy = start.proxy("http://127.0.0.1:9")
+def test_without_the_link_the_page_says_how_to_get_one(pair, chromium):
+    _, proxy = pair
     page = chromium.new_page()
     page.goto(proxy.url + "/-/")
     expect(page.locator("main")).to_contain_text("understudy open")
     page.close()
 
 
-def test_the_link_works_once(start, chromium):
-    proxy = start.proxy("http://127.0.0.1:9")
+def test_the_link_works_once(pair, chromium):
+    _, proxy = pair
     link = proxy.operator("POST", "/links", expect=201, json={})["url"]
     first, second = chromium.new_context(), chromium.new_context()
     page = first.new_page()
@@ -87,9 +85,8 @@ def test_the_link_works_once(start, chromium):
     second.close()
 
 
-def test_a_read_only_link_shows_all_and_offers_no_change(start, chromium):
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_a_read_only_link_shows_all_and_offers_no_change(pair, chromium):
+    backend, proxy = pair
     proxy.insert({"id": "a", "text": "to be seen"})
     link = proxy.operator("POST", "/links", expect=201, json={"isReadOnly": True})["url"]
     context = chromium.new_context()

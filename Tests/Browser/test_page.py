@@ -165,9 +165,8 @@ def test_every_view_can_be_used_at_four_times_the_size(alone, dashboard):
 SCRIPT = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script><svg onload=\"window.owned=1\">"
 
 
-def test_script_in_rows_conflicts_errors_and_searches_is_text_in_every_view(start, dashboard):
-    backend = start.backend("--faults")
-    proxy = start.proxy(backend.url, "--sync", "manual")
+def test_script_in_rows_conflicts_errors_and_searches_is_text_in_every_view(pair, dashboard):
+    backend, proxy = pair
     proxy.insert({"id": "c", "text": SCRIPT, SCRIPT[:40]: SCRIPT})
     proxy.sync()
     proxy.update("c", {"text": SCRIPT + "mine"})
@@ -196,10 +195,9 @@ def test_nothing_tells_another_site_where_the_page_is(alone):
         assert "frame-ancestors 'none'" in fields["Content-Security-Policy"]
 
 
-def clashing(start, text):
+def clashing(pair, text):
     """A proxy whose text of a todo is in conflict with the backend's."""
-    backend = start.backend()
-    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    backend, proxy = pair
     backend.insert({"id": "c", "text": "base"})
     proxy.sync()
     proxy.update("c", {"text": text})
@@ -208,9 +206,9 @@ def clashing(start, text):
     return proxy
 
 
-def test_the_head_leaves_room_for_the_view_at_four_times_the_size(start, dashboard):
+def test_the_head_leaves_room_for_the_view_at_four_times_the_size(pair, dashboard):
     """In a window of 320 x 256 each view begins in the upper half, and nothing of the head is out of reach."""
-    page = dashboard(clashing(start, "mine"), viewport={"width": 320, "height": 256})
+    page = dashboard(clashing(pair, "mine"), viewport={"width": 320, "height": 256})
     expect(page.page.locator("#connection")).to_contain_text("1 change needs a decision")
     for view in VIEWS:
         page.open(view)
@@ -276,8 +274,8 @@ def test_an_address_with_the_name_of_a_property_of_every_object_shows_the_todos(
         expect(page.page.locator("#toast")).to_be_hidden()
 
 
-def test_the_lines_of_a_title_are_shown_as_lines_in_every_list(start, dashboard):
-    page = dashboard(clashing(start, "line one\nline two"))
+def test_the_lines_of_a_title_are_shown_as_lines_in_every_list(pair, dashboard):
+    page = dashboard(clashing(pair, "line one\nline two"))
     page.open("conflicts")
     expect(page.page.locator("#conflict-title")).to_contain_text("line one ↵ line two")
     page.open("tables/todoitem")
