@@ -25,7 +25,8 @@ def blocks(title):
 
 
 def test_the_role_and_the_database_are_enough_for_a_node(start, postgresql):
-    [statements] = blocks("Prepare the database")
+    statements, line = blocks("Prepare the database")
+    assert line.startswith("hostssl understudy understudy ")
     for statement in statements.splitlines():
         postgresql.sql(statement)
     url = postgresql.url.replace("/postgres?", "/understudy?").replace("user=postgres", "user=understudy")
