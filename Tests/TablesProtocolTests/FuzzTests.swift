@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func trees() throws {
-        try inputs("OData trees", 6_000) { (source, seed) throws in
+        try inputs("OData trees", 7_000) { (source, seed) throws in
             let names = source.pick(Generation.allCases)
             var random = ODataRandom(seed: source.next())
             let tree = random.tree(Dialect(names), names, depth: 6)
