@@ -50,8 +50,8 @@ package enum SHA256 {
             precondition(code == GNUTLS_E_SUCCESS, "GnuTLS cannot hash: \(code)")
         }
 
-        /// The digest of all bytes so far: 32 bytes.
-        package func digest() -> [UInt8] {
+        /// The digest of all bytes that were taken: 32 bytes. The next piece begins another digest.
+        package mutating func digest() -> [UInt8] {
             // GnuTLS writes the 32 bytes of the digest into the new array.
             unsafe [UInt8](unsafeUninitializedCapacity: SHA256.bytes) { digest, count in
                 unsafe gnutls_hash_output(state, digest.baseAddress)

@@ -176,7 +176,7 @@ extension Store {
         case .success: nil
         case .failure(.full), .failure(.overBudget):
             writer.budget == nil
-                ? "there is no room for it on the disk. Make some and restart."
+                ? "there is no room for it on the disk. Free space, then restart Understudy."
                 : "the store has no room for it. Raise --disk-budget."
         case .failure(let error): StoreError(error).description
         }

@@ -13,4 +13,14 @@ struct DigestTests {
     func `a digest has two lower case digits for each byte`(text: String, digest: String) {
         #expect(SHA256.hex(text) == digest)
     }
+
+    @Test func `a digest of pieces is that of the whole, and the next one begins anew`() {
+        let text = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        var running = SHA256.Running()
+        for piece in [text[..<1], text[1..<64], text[64...]] { running.take(piece) }
+        #expect(running.digest() == SHA256.hash(text))
+        #expect(running.digest() == SHA256.hash([]))
+        running.take(text[...])
+        #expect(running.digest() == SHA256.hash(text))
+    }
 }
