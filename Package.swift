@@ -61,11 +61,14 @@ let package = Package(
         .target(name: "Compression", dependencies: ["CZlib"], swiftSettings: settings),
         .target(name: "Digests", dependencies: ["CGnuTLS"], swiftSettings: settings),
         .target(name: "Signatures", dependencies: ["CGnuTLS"], swiftSettings: settings),
+        .target(name: "Platform", dependencies: ["TablesProtocol"], swiftSettings: settings),
         .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
         .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: settings),
         .target(
             name: "SyncCore",
-            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "Platform", "Storage", httpTypes, logging,
+            ],
             resources: [.embedInCode("Schema/Schema.sql")],
             swiftSettings: settings),
         .target(
@@ -85,30 +88,32 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", "Digests", httpTypes,
-                logging,
+                "HTTPMessage", "TablesProtocol", "Platform", "SyncCore", "Compression", "Digests",
+                httpTypes, logging,
             ],
             resources: [.embedInCode("Operator/openapi.json")],
             swiftSettings: settings, plugins: ["DashboardFilesPlugin"]),
         .target(
             name: "Program",
             dependencies: [
-                "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy", "Backend",
-                "Digests", httpTypes, logging, arguments,
+                "HTTPMessage", "TablesProtocol", "Platform", "HTTPServer", "HTTPClient", "SyncCore",
+                "Storage",
+                "Backend", "Digests", httpTypes, logging, arguments,
             ],
             swiftSettings: settings, plugins: ["CommitPlugin"]),
         .executableTarget(
             name: "understudy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "Program", "CPrivileges", httpTypes, logging, arguments,
+                "HTTPMessage", "TablesProtocol", "Platform", "HTTPServer", "HTTPClient",
+                "SyncCore", "Proxy", "Backend", "Program", "CPrivileges", httpTypes, logging,
+                arguments,
             ],
             swiftSettings: settings, linkerSettings: hardening),
         .executableTarget(
             name: "understudy-site",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "Site", "Program", httpTypes, logging, arguments,
+                "HTTPMessage", "TablesProtocol", "Platform", "HTTPServer", "HTTPClient",
+                "SyncCore", "Backend", "Site", "Program", httpTypes, logging, arguments,
             ],
             swiftSettings: settings, linkerSettings: hardening),
         .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -162,21 +167,20 @@ let package = Package(
             name: "ProxyTests",
             dependencies: [
                 "Proxy", "Storage", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient",
-                "TablesProtocol",
-                "SyncCore", "Backend", "Digests", httpTypes, logging,
+                "TablesProtocol", "Platform", "SyncCore", "Backend", "Digests", httpTypes, logging,
             ],
             exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "understudyTests",
             dependencies: [
-                "understudy", "Program", "Proxy", "HTTPMessage", "HTTPServer", "TablesProtocol",
-                "SyncCore", "Backend", arguments, httpTypes, logging,
+                "understudy", "Program", "Platform", "Proxy", "HTTPMessage", "HTTPServer",
+                "TablesProtocol", "SyncCore", "Backend", arguments, httpTypes, logging,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "understudySiteTests",
             dependencies: [
-                "understudy-site", "Program", "Proxy", "Backend", "TablesProtocol", arguments,
+                "understudy-site", "Program", "Platform", "Backend", "TablesProtocol", arguments,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -7,6 +7,8 @@ package enum Limits {
     package static let backendStopMilliseconds = 12_000
     /// Milliseconds of a stop in which changes that a backend has begun get their answer.
     package static let backendChangeMilliseconds = 10_000
+    /// Connections to the backend for syncing, and for writes whose clients wait.
+    package static let syncConnections = 48
     /// Bytes of one line of a file that is imported: a row as large as the largest answer of a backend.
     package static let importedLineBytes = 64 << 20
     /// Rows that a person is shown of a list of rows; JSON has all.

@@ -1,7 +1,8 @@
 package import Backend
 package import HTTPServer
 package import Logging
-package import Proxy
+package import Platform
+import Storage
 
 package actor RunningBackend {
     /// Where it listens, as in a URL.
@@ -143,4 +144,16 @@ package actor RunningBackend {
     }
 
     package nonisolated var service: Service { .atStop { await self.stop() } }
+}
+
+extension DataFolder {
+    /// Takes the lock of a folder with the database of a backend or of a copy. A full disk is no reason not to
+    /// open it for reading.
+    package func openForDatabase() throws(StartProblem) -> FolderLock {
+        let lock = try lock()
+        if !lock.hasRoom(bytes: Platform.Limits.openingBytes) {
+            DatabaseFiles.shareMemoryInProcess()
+        }
+        return lock
+    }
 }

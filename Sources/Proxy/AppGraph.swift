@@ -1,4 +1,5 @@
 package import HTTPMessage
+package import Platform
 package import SyncCore
 package import TablesProtocol
 
@@ -148,7 +149,8 @@ package struct ProxyConfiguration: Sendable {
     /// The value of `X-ZUMO-APPLICATION` for a first generation backend; nil for the one that clients send.
     package var applicationKey: String?
     package var folder: DataFolder
-    package var triggers = Set(Trigger.allCases)
+    /// The settings that the engines start with, but for the tables and the standard policies.
+    package var sync = SyncSettings(checkCopies: .seconds(SyncLimits.checkCopiesSeconds))
     /// The only tables that are allowed; each sync pulls all of them. Nil allows any table.
     package var tables: [TableName]?
     /// The parts of tables that are copied in part.
@@ -157,8 +159,6 @@ package struct ProxyConfiguration: Sendable {
     package var pulledTables: [TableName] = []
     /// Whether what was written without a sign-in is given to the next user who signs in.
     package var adoptsUnsigned = false
-    /// See ``SyncSettings/trustedTables``.
-    package var trustedTables: Set<TableName> = []
     /// The policies of single tables, and of all others.
     package var policies: [PolicySetting] = []
     /// Whether the changes of a client are sent before its call of a custom API, and its tables pulled after it.
@@ -178,13 +178,6 @@ package struct ProxyConfiguration: Sendable {
     package var takeovers: [StoreTakeover] = []
     /// The generation of clients whose requests do not show it.
     package var defaultGeneration = Generation.mobileApps
-    /// Operations on different items that are sent at once.
-    package var parallelism = 1
-    package var pageRows = SyncLimits.pullPageRows
-    /// How long what is settled is kept.
-    package var retention = Retention()
-    /// The time between two checks of a table's copy; nil for none.
-    package var checkCopies: Duration? = .seconds(SyncLimits.checkCopiesSeconds)
     package var backups = BackupPlan()
     /// Who is told what happens.
     package var webhook: Webhook?
@@ -199,10 +192,8 @@ package struct ProxyConfiguration: Sendable {
 
     /// The settings that the engines start with.
     var syncSettings: SyncSettings {
-        var settings = SyncSettings(
-            triggers: triggers, parallelism: parallelism, tables: tables ?? pulledTables,
-            trustedTables: trustedTables, pageRows: pageRows, retention: retention,
-            checkCopies: checkCopies)
+        var settings = sync
+        settings.tables = tables ?? pulledTables
         settings.takeStandard(of: policies)
         return settings
     }

@@ -1,5 +1,6 @@
 package import HTTPMessage
 package import Logging
+package import Platform
 import SyncCore
 import TablesProtocol
 
@@ -250,7 +251,9 @@ extension AppGraphBuilder {
         var stores: [String: OpenStores.Closed] = [:]
         for identity in configuration.folder.identities {
             let store = configuration.folder.storePath(identity.key)
-            if let entry = entries[identity.key], entry.holds(of: store, file: Files.storeFile) {
+            if let entry = entries[identity.key],
+                entry.holds(of: store, file: StoreFile.init(path:))
+            {
                 stores[identity.key] = .known(entry)
             } else {
                 stores[identity.key] = .unexamined

@@ -17,13 +17,8 @@ package enum Limits {
     // requests. Requests that wait for a permit are not in the sum: `permitWaitSeconds` bounds them. Streams of
     // events do not count there (`allEventStreams`).
 
-    /// Connections to the backend for syncing, and for writes whose clients wait.
-    package static let syncConnections = 48
     /// Connections to the backend for requests that are passed through.
     package static let passedConnections = 16
-    /// Passed through requests at once that are paused, because their client reads or sends more slowly than
-    /// the backend.
-    package static let pausedTransfers = 16
     /// Connections to the backend for its streams of changes: one for each open store.
     package static let followingConnections = openStoresInUse
     /// Connections to the backend for logins and for the verification of tokens.
@@ -54,16 +49,12 @@ package enum Limits {
     static let operatorReadsAtOnce = 1
     /// Lists over the short budget of a read that wait for one client.
     static let longReadsWaiting = 16
-    /// Bytes without room for which a disk is full, so that stores are opened without a file beside them.
-    static let openingBytes = 64 << 10
     /// What `Retry-After` says where more would wait, in seconds.
     static let longReadRetrySeconds = 5
     /// Bytes of the body of a login.
     static let loginBodyBytes = 1 << 20
     /// Characters of a refused Host or Origin that are kept.
     static let refusalDetailCharacters = 200
-    /// Characters of a request's path that are logged.
-    static let loggedPathCharacters = 200
     /// Seconds for which a browser may keep the answer to a preflight.
     static let preflightSeconds = 300
     /// Seconds for which a one-time link is valid.
@@ -79,8 +70,6 @@ package enum Limits {
     /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret, in bytes.
     /// The secrets that this program makes have 43.
     static let capabilitySecretBytes = 22
-    /// Characters of an unknown name that a problem of the operator API repeats.
-    static let namedCharacters = 100
     /// Sessions at once; a new one replaces the oldest.
     static let sessions = 50
     /// Bytes of a client's `tracestate` that are sent on (W3C Trace Context, section 3.3.1.5: at least 512).
@@ -206,10 +195,6 @@ package enum Limits {
     static let identityKeyBytes = identityNameBytes + 1 + identityHashDigits
     /// The stores that a warning names.
     static let namedStores = 5
-    /// Bytes of a small file that are read at once.
-    static let smallFilePieceBytes = 4096
-    /// Bytes of a file that are read or written at once.
-    package static let filePieceBytes = 1 << 16
     /// The greatest time between two syncs that can be set, in seconds.
     static let syncIntervalSecondsMax = 86_400
     /// The greatest delay of a sync after a write that can be set, in milliseconds.

@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPMessage
 import HTTPServer
 import Logging
+import Platform
 import Program
 import Proxy
 import SyncCore
@@ -24,7 +25,7 @@ struct Composition {
     /// - Throws: ``StartProblem`` with the reason in one sentence.
     func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
         try configuration.refuseSelf(at: addresses)
-        let transport = try makeTransport(connections: Proxy.Limits.syncConnections)
+        let transport = try makeTransport(connections: Program.Limits.syncConnections)
         let passing = try makeTransport(
             connections: Proxy.Limits.passedConnections, headBytes: Proxy.Limits.passedHeadBytes)
         let signingIn = try makeTransport(

@@ -1,3 +1,4 @@
+import Platform
 import TablesProtocol
 import Testing
 

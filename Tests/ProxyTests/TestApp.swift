@@ -2,6 +2,7 @@ import Backend
 import HTTPMessage
 import HTTPTypes
 import Logging
+import Platform
 import SyncCore
 import TablesProtocol
 import TestSupport
@@ -35,7 +36,7 @@ struct TestApp {
         let transport = FaultyTransport(InProcessTransport(backend))
         var configuration = ProxyConfiguration(
             backend: try #require(BackendAddress("http://backend.test")), folder: folder)
-        configuration.triggers = triggers
+        configuration.sync.triggers = triggers
         configuration.tables = tables.isEmpty ? nil : tables.compactMap { TableName($0) }
         configuration.rules.allowedOrigins = ["http://app.example", "null", "file://"]
         configure(&configuration)

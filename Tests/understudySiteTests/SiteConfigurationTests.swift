@@ -1,6 +1,6 @@
 import ArgumentParser
+import Platform
 import Program
-import Proxy
 import Testing
 
 @testable import understudy_site

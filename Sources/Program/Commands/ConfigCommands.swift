@@ -1,5 +1,5 @@
 package import ArgumentParser
-import Proxy
+import Platform
 package import TablesProtocol
 
 /// A program with a configuration file.

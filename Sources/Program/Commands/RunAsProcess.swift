@@ -1,5 +1,5 @@
 package import ArgumentParser
-package import Proxy
+package import Platform
 import TablesProtocol
 
 extension AsyncParsableCommand {
@@ -78,9 +78,9 @@ package enum CommandSuggestion {
 /// What `version` says: the program's version, its commit, and the libraries that it has loaded.
 package struct VersionReport {
     private let program: String
-    private let libraries: [ProcessReport.Library]
+    private let libraries: [Library]
 
-    package init(program: String, libraries: [ProcessReport.Library]) {
+    package init(program: String, libraries: [Library]) {
         (self.program, self.libraries) = (program, libraries)
     }
 

@@ -2,7 +2,7 @@ package import ArgumentParser
 package import HTTPClient
 package import HTTPServer
 package import HTTPTypes
-package import Proxy
+package import Platform
 package import SyncCore
 
 package struct BackendConnection: Sendable, Hashable {
@@ -66,9 +66,7 @@ package struct BackendConnection: Sendable, Hashable {
     /// - Parameter connections: the number of connections at once.
     package func client(connections: Int) -> ClientConfiguration {
         var client = ClientConfiguration(
-            streamedBodyLimitBytes: Proxy.Limits.passedBodyBytes,
             maxConnectionsPerHost: connections,
-            maxPausedTransfers: Proxy.Limits.pausedTransfers,
             certificateAuthorityFile: authorities,
             clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
             userAgent: "understudy/\(Version.text)")

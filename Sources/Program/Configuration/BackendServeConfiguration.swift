@@ -1,7 +1,7 @@
 package import ArgumentParser
 package import Backend
 package import HTTPServer
-package import Proxy
+package import Platform
 package import TablesProtocol
 
 /// The settings of a backend, read and checked.

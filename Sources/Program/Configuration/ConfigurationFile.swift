@@ -1,4 +1,4 @@
-package import Proxy
+package import Platform
 import TablesProtocol
 
 /// A configuration file: lines of `name = value`, named as the flags without their dashes. A name

@@ -1,5 +1,5 @@
 package import ArgumentParser
-package import Proxy
+import Platform
 package import SyncCore
 
 /// A setting: all that is said of it. The configuration file, the flag with its help, the variable,
@@ -73,7 +73,7 @@ package enum Reloading: Sendable {
     /// At a reload, in every table that the old or the new value names.
     case policies
     /// At a reload, which changes the settings of the engines so.
-    case engines(@Sendable (inout SyncSettings, ProxyConfiguration) -> Void)
+    case engines(@Sendable (inout SyncSettings, SyncSettings) -> Void)
 }
 
 /// A setting without the type of its value.

@@ -1,7 +1,7 @@
 package import ArgumentParser
 package import HTTPServer
 package import Logging
-package import Proxy
+package import Platform
 package import SyncCore
 import TablesProtocol
 

@@ -1,4 +1,4 @@
-package import Proxy
+package import Platform
 
 /// The sources of settings: flags win over the environment, which wins over the configuration file.
 package struct Sources: Sendable {

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import Proxy
+import Platform
 
 /// Runs services until a signal ends the process.
 ///

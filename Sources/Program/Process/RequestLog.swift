@@ -1,7 +1,8 @@
+import HTTPMessage
 package import HTTPServer
 import HTTPTypes
 package import Logging
-package import Proxy
+package import Platform
 import Synchronization
 package import TablesProtocol
 

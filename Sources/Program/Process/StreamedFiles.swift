@@ -1,5 +1,5 @@
 import Glibc
-package import Proxy
+package import Platform
 
 /// A file that is read from its beginning. Its status is that of the open file, also if the path has
 /// changed since.
@@ -58,7 +58,7 @@ package final class InputFile {
 
     /// The next bytes; nil at the end.
     package func next() throws(FileFailure) -> [UInt8]? {
-        var chunk = [UInt8](repeating: 0, count: Proxy.Limits.filePieceBytes)
+        var chunk = [UInt8](repeating: 0, count: Platform.Limits.filePieceBytes)
         while true {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
@@ -122,7 +122,7 @@ package final class OutputFile {
     package func print(_ line: String) throws(FileFailure) {
         waiting += line.utf8
         waiting.append(UInt8(ascii: "\n"))
-        if waiting.count >= Proxy.Limits.filePieceBytes { try flush() }
+        if waiting.count >= Platform.Limits.filePieceBytes { try flush() }
     }
 
     /// Writes the rest, syncs the file, and gives it its name. Throws if a file has got that name meanwhile.

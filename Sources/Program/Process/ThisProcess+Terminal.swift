@@ -2,7 +2,7 @@ import Digests
 import Glibc
 import HTTPClient
 import HTTPServer
-package import Proxy
+package import Platform
 import SyncCore
 import TablesProtocol
 
@@ -164,13 +164,13 @@ package struct ProgressBar {
     }
 }
 
-extension ProcessReport.Library {
+extension Library {
     /// The libraries of every program that are loaded, each with its version.
     package static let shared =
         ([("libmicrohttpd", ServerLibrary.version), ("SQLite", Store.sqliteVersion)]
         + ClientLibrary.versions.map { ($0.name, $0.version) }
         + [("GnuTLS", SHA256.libraryVersion)])
-        .map { ProcessReport.Library(name: $0.0, version: $0.1) }
+        .map { Library(name: $0.0, version: $0.1) }
 }
 
 /// Escapes text for terminals, pipes and logs. The text may come from other programs (rows, ids, reasons,

@@ -1,4 +1,5 @@
 import Digests
+package import Platform
 import TablesProtocol
 
 /// The file of the dashboard's sessions, so that browsers stay signed in over a restart.

@@ -1,4 +1,5 @@
 import Digests
+package import Platform
 import SyncCore
 package import TablesProtocol
 

@@ -1,3 +1,4 @@
+package import Platform
 import TablesProtocol
 
 /// What a restore that was cut has left in a data folder. Its copies grow in `stores.incoming`, and are whole when

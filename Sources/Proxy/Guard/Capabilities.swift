@@ -1,6 +1,7 @@
 import Digests
 import HTTPMessage
 import HTTPTypes
+import Platform
 import Synchronization
 import TablesProtocol
 

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Platform
 
 /// Checks the head of every request before the store or the backend is used.
 struct Guard: Sendable {

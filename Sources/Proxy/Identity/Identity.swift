@@ -11,7 +11,7 @@ package struct Identity: Sendable, Hashable {
     package let key: String
 
     /// The key of requests without a credential.
-    package static let anonymousKey = "anonymous"
+    package static let anonymousKey = Store.anonymous
 
     /// The owner of a token that the backend has accepted. It is named by the issuer, with the claim `sub`,
     /// else the claim `uid`, else the login's user id, else the token's fingerprint.

@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Logging
+import Platform
 import SyncCore
 import TablesProtocol
 

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+package import Platform
 import SyncCore
 import TablesProtocol
 
@@ -159,7 +160,7 @@ extension OperatorAPI {
 /// empty in a command that opens the stores without a server.
 package struct ProcessReport: Sendable {
     package typealias Setting = Answers.Setting
-    package typealias Library = Answers.Library
+    package typealias Library = Platform.Library
 
     let settings: @Sendable () -> [Setting]
     let libraries: [Library]

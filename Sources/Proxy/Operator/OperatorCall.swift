@@ -1,7 +1,8 @@
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
-package import TablesProtocol
+import TablesProtocol
 
 /// One request to `/-/`, with its path parameters, query and body read and checked by openapi.json.
 struct OperatorCall: Sendable {
@@ -231,23 +232,4 @@ extension Refusal {
         }
         return problem.response
     }
-}
-
-// Constructors for JSON that has no type of its own.
-extension JSONValue {
-    /// An object from its members.
-    package static func members(_ members: (String, JSONValue)...) -> JSONValue {
-        .object(members.map { .init($0.0, $0.1) })
-    }
-
-    package static func number(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
-    package static func number(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
-    package static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
-
-    package static func time(_ value: Instant?) -> JSONValue {
-        value.map { .string($0.text) } ?? .null
-    }
-
-    /// A stored row or value, or null.
-    package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
 }

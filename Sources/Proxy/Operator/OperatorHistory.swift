@@ -1,4 +1,5 @@
 import HTTPMessage
+import Platform
 import SyncCore
 import TablesProtocol
 

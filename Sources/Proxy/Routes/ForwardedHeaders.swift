@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
 import Synchronization
 import TablesProtocol
@@ -154,5 +155,29 @@ final class BackendCookies: Sendable {
     static func name(of cookie: Substring) -> String {
         let name = cookie.utf8.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
         return Substring(name).pieces(separatedBy: UInt8(ascii: ";")).first.map(String.init) ?? ""
+    }
+}
+
+extension Trace {
+    /// The trace in a client's fields. `tracestate` belongs to a valid `traceparent` alone; without one it is
+    /// left out (section 4.3).
+    init?(_ fields: HTTPFields) {
+        guard let parent = fields[.traceparent] else { return nil }
+        let state = TraceParent(parent) == nil ? nil : fields[.tracestate]
+        self.init(parent: parent, state: state.flatMap { Self.cut($0) })
+    }
+
+    /// The first members of the list that fit in ``Limits/traceStateBytes``, each whole; nil if none fits.
+    private static func cut(_ state: String) -> String? {
+        if state.utf8.count <= Limits.traceStateBytes { return state.isEmpty ? nil : state }
+        let members = state.split(separator: ",")
+        var kept = members.prefix(0)
+        var bytes = -1
+        for member in members {
+            bytes += member.utf8.count + 1
+            if bytes > Limits.traceStateBytes { break }
+            kept = members.prefix(kept.count + 1)
+        }
+        return kept.isEmpty ? nil : kept.joined(separator: ",")
     }
 }

@@ -1,3 +1,4 @@
+import Platform
 import SyncCore
 import Synchronization
 import TablesProtocol
@@ -201,7 +202,7 @@ extension TenantRegistry {
     ///   entry.
     func indexAndClose(
         _ store: Store, _ entry: StoreIndex.Entry?,
-        fileState: (String) -> StoreFile? = Files.storeFile
+        fileState: (String) -> StoreFile? = StoreFile.init(path:)
     ) -> StoreIndex.Entry? {
         do throws(StoreError) {
             var written = StoreIndex.Entry(summary: try store.summary(), file: nil)

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
 import Synchronization
 import TablesProtocol

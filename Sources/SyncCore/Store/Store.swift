@@ -31,6 +31,9 @@ public final class Store: Sendable {
     /// Accesses that were begun and are not over, for a caller that waits for rest.
     let underWay = AccessCount()
 
+    /// The identity of a store of requests without a credential.
+    public static let anonymous = "anonymous"
+
     /// Opens or makes the store at a path. What was being sent when the last process ended becomes
     /// unknown.
     /// - Parameters:

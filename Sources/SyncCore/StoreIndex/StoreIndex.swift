@@ -1,3 +1,4 @@
+public import Platform
 import Storage
 public import TablesProtocol
 
@@ -206,23 +207,6 @@ extension StoreSummary.Table {
         self.init(
             name: row[1], items: row[2], setAside: row[3], pullsFail: row[4],
             conflicts: row[5], refused: row[6])
-    }
-}
-
-/// A store's file as the file system describes it. Writing to the file or replacing it changes the value,
-/// because the time of change cannot be set.
-public struct StoreFile: Sendable, Hashable {
-    /// The file's inode number.
-    public var inode: Int64
-    /// The file's size in bytes.
-    public var bytes: Int64
-    /// When its content or its inode last changed, in nanoseconds since 1970.
-    public var changedAt: Int64
-
-    public init(inode: Int64, bytes: Int64, changedAt: Int64) {
-        self.inode = inode
-        self.bytes = bytes
-        self.changedAt = changedAt
     }
 }
 

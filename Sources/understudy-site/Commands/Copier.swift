@@ -1,6 +1,6 @@
 import Backend
+import Platform
 import Program
-import Proxy
 import Site
 import SyncCore
 import TablesProtocol

@@ -4,8 +4,8 @@ import HTTPClient
 import HTTPMessage
 import HTTPTypes
 import Logging
+import Platform
 import Program
-import Proxy
 import Site
 import SyncCore
 import TablesProtocol
@@ -180,20 +180,20 @@ struct OldBackend {
         _ body: (SyncEngine, Store) async throws(StartProblem) -> Void
     ) async throws(StartProblem) {
         let own = DataFolder(path: "\(folder.path)/\(PercentCoding.encode(address.description))")
-        let lock = try own.open()
+        let lock = try own.openForDatabase()
         defer { lock.release() }
         let clock = SystemClock()
         let transport: CurlTransport
         let store: Store
         do {
             transport = try CurlTransport(
-                connection.client(connections: Proxy.Limits.syncConnections))
+                connection.client(connections: Program.Limits.syncConnections))
         } catch {
             throw StartProblem(error.message, .error)
         }
         do {
             store = try Store(
-                at: "\(own.path)/store.sqlite", identity: Identity.anonymousKey, clock: clock,
+                at: "\(own.path)/store.sqlite", identity: Store.anonymous, clock: clock,
                 ids: SystemIDSource(), workers: 1)
         } catch {
             throw StartProblem(error.description, .error)

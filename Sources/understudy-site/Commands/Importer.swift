@@ -1,7 +1,7 @@
 import ArgumentParser
 import Backend
+import Platform
 import Program
-import Proxy
 import Site
 import TablesProtocol
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Backend
+import Platform
 import Program
-import Proxy
 import TablesProtocol
 
 /// Counts the moved rows that clients will not see, or whose columns they will not all see, by the settings

@@ -1,6 +1,6 @@
 import Backend
+import Platform
 import Program
-import Proxy
 import TablesProtocol
 
 /// What moved into a backend, for a person and as JSON.

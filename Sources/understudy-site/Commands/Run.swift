@@ -1,8 +1,8 @@
 import ArgumentParser
 import Backend
 import Logging
+import Platform
 import Program
-import Proxy
 import Site
 
 /// `understudy-site run`: a node of a site.
@@ -61,7 +61,8 @@ struct Run: AsyncParsableCommand {
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
         let manager = ServiceManager(environment: ThisProcess.environment)
         // Nodes that share PostgreSQL keep nothing in a folder.
-        let lock = try configuration.database == nil ? configuration.backend.folder.open() : nil
+        let lock =
+            try configuration.database == nil ? configuration.backend.folder.openForDatabase() : nil
         defer { lock?.release() }
         let opened = try await open(configuration, options, log, manager)
         let backend = try RunningBackend.start(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Backend
+import Platform
 import Program
-import Proxy
 import Site
 import TablesProtocol
 
@@ -91,9 +91,9 @@ struct VersionCommand: ParsableCommand {
     var json = false
 
     func run() {
-        let own = ProcessReport.Library(
+        let own = Library(
             name: "libpq", version: TablesBackend.postgreSQLLibraryVersion)
-        VersionReport(program: "understudy-site", libraries: ProcessReport.Library.shared + [own])
+        VersionReport(program: "understudy-site", libraries: Library.shared + [own])
             .print(json: json)
     }
 }

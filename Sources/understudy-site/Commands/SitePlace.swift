@@ -1,7 +1,7 @@
 import ArgumentParser
 import Backend
+import Platform
 import Program
-import Proxy
 import Site
 
 /// The backend's PostgreSQL, by a flag or by the settings of its nodes.
@@ -74,7 +74,7 @@ struct OpenedBackend {
                 backend = try TablesBackend { ThisProcess.now }
                 return
             }
-            let lock = try folder.open()
+            let lock = try folder.openForDatabase()
             self.lock = lock
             backend = try TablesBackend(at: file) { ThisProcess.now }
         } catch let problem as ConfigurationProblem {

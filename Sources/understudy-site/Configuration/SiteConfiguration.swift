@@ -1,8 +1,8 @@
 import ArgumentParser
 import Backend
 import HTTPServer
+import Platform
 import Program
-import Proxy
 import Site
 import TablesProtocol
 

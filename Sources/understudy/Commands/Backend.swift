@@ -1,5 +1,6 @@
 import ArgumentParser
 import Backend
+import Platform
 import Program
 import Proxy
 
@@ -67,7 +68,7 @@ struct BackendRun: AsyncParsableCommand {
         options.servesHealth = true
         let log = try ProcessLog(sources)
         log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
-        let lock = try configuration.folder.open()
+        let lock = try configuration.folder.openForDatabase()
         defer { lock.release() }
         let backend = try RunningBackend.start(
             configuration.listen, samples: samples, log: log.logger

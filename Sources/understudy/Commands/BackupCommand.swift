@@ -1,4 +1,5 @@
 import ArgumentParser
+import Platform
 import Program
 import Proxy
 import TablesProtocol

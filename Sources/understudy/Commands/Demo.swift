@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backend
 import HTTPServer
+import Platform
 import Program
 import Proxy
 import SyncCore

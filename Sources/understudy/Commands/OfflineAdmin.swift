@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Logging
+import Platform
 import Program
 import Proxy
 import SyncCore
@@ -36,7 +37,7 @@ struct OfflineAdmin: HTTPTransport {
                 throw StartProblem("The store's backend has no valid address.", .error)
             }
             var configuration = ProxyConfiguration(backend: address, folder: folder)
-            configuration.triggers = [.manual]
+            configuration.sync.triggers = [.manual]
             do throws(ConfigurationProblem) {
                 try ServeConfiguration.readStores(sources, into: &configuration)
             } catch {

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPClient
 import HTTPMessage
 import HTTPTypes
+import Platform
 import Program
 import Proxy
 import TablesProtocol
@@ -158,7 +159,8 @@ struct OperatorClient: Sendable {
         let (readable, isReadable) = AsyncStream.makeStream(of: Void.self)
         var wakes = readable.makeAsyncIterator()
         while true {
-            switch stream.read(maxBytes: Proxy.Limits.filePieceBytes, wake: { isReadable.yield() })
+            switch stream.read(
+                maxBytes: Platform.Limits.filePieceBytes, wake: { isReadable.yield() })
             {
             case .bytes(let bytes): try take(bytes)
             case .wait: await wakes.next()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import Platform
 import Program
 import Proxy
 import SyncCore

@@ -1,4 +1,5 @@
 import Logging
+import Platform
 import Program
 import Proxy
 import SyncCore
@@ -50,7 +51,7 @@ actor Reload {
                 case .never, .replaced: break
                 case .policies: try await changePolicies(to: configuration)
                 case .engines(let change):
-                    try await graph.changeSettings { change(&$0, configuration.proxy) }
+                    try await graph.changeSettings { change(&$0, configuration.proxy.sync) }
                 }
             }
             graph.replace(

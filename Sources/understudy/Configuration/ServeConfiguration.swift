@@ -1,4 +1,5 @@
 import HTTPServer
+import Platform
 import Program
 import Proxy
 import SyncCore
@@ -71,11 +72,11 @@ struct ServeConfiguration: Sendable {
         proxy.backendGeneration = try sources.valueOrDefault(Settings.backendGeneration)
         proxy.applicationKey = try sources.value(Settings.applicationKeyFile).map(
             BackendConnection.applicationKey(file:))
-        proxy.triggers = try sources.valueOrDefault(Settings.sync).triggers
+        proxy.sync.triggers = try sources.valueOrDefault(Settings.sync).triggers
         let checks = try sources.valueOrDefault(Settings.checkCopies)
-        proxy.checkCopies = checks == .zero ? nil : checks
+        proxy.sync.checkCopies = checks == .zero ? nil : checks
         try readStores(sources, into: &proxy)
-        proxy.trustedTables = Set(try sources.list(Settings.trustTable))
+        proxy.sync.trustedTables = Set(try sources.list(Settings.trustTable))
         proxy.policies = try sources.list(Settings.policy)
         proxy.syncsCustomAPIs = try sources.valueOrDefault(Settings.apiSync)
         proxy.rules = GuardRules(
@@ -88,8 +89,8 @@ struct ServeConfiguration: Sendable {
         proxy.backups = try backups(sources)
         proxy.webhook = try sources.value(Settings.notify)
         proxy.defaultGeneration = try sources.valueOrDefault(Settings.defaultGeneration)
-        proxy.parallelism = try sources.valueOrDefault(Settings.parallelism)
-        proxy.pageRows = try sources.valueOrDefault(Settings.pageSize)
+        proxy.sync.parallelism = try sources.valueOrDefault(Settings.parallelism)
+        proxy.sync.pageRows = try sources.valueOrDefault(Settings.pageSize)
         return proxy
     }
 
@@ -113,7 +114,7 @@ struct ServeConfiguration: Sendable {
             proxy.parts[table.name] = part
         }
         proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
-        proxy.retention = try retention(sources)
+        proxy.sync.retention = try retention(sources)
         proxy.strictSDK = try sources.valueOrDefault(Settings.strictSDK)
     }
 

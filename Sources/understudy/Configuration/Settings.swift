@@ -1,4 +1,5 @@
 import HTTPServer
+import Platform
 import Program
 import Proxy
 import SyncCore

@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPMessage
+import Platform
 import Program
 import Proxy
 import SyncCore

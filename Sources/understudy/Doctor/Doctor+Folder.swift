@@ -1,3 +1,4 @@
+import Platform
 import Program
 import Proxy
 import SyncCore

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPMessage
 import HTTPServer
 import HTTPTypes
+import Platform
 import Program
 import Proxy
 import SyncCore

@@ -1,5 +1,6 @@
 import CPrivileges
 import Glibc
+import Platform
 import Proxy
 
 /// What root does to work in the data folder of another user while no Understudy runs there: the command

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import Proxy
 
 /// The path of a Unix socket in a folder, short enough to bind or connect.

@@ -3,6 +3,7 @@ import HTTPClient
 import HTTPMessage
 import HTTPServer
 import Logging
+import Platform
 import SyncCore
 import TablesProtocol
 import TestSupport
@@ -25,7 +26,7 @@ extension Stage {
         let lock = try folder.open()
         var configuration = ProxyConfiguration(
             backend: try #require(BackendAddress("http://\(behind)")), folder: folder)
-        configuration.triggers = [.manual]
+        configuration.sync.triggers = [.manual]
         configuration.tables = (flavour.tables + more).compactMap { TableName($0) }
         let toBackend = try CurlTransport()
         let graph = try await AppGraphBuilder(configuration, log: Logger(label: "test")).build(

@@ -4,6 +4,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Platform
 @testable import Proxy
 
 final class CapabilityTests: Sendable {

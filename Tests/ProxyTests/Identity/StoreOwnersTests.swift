@@ -1,5 +1,6 @@
 import Backend
 import Logging
+import Platform
 import SyncCore
 import TablesProtocol
 import TestSupport

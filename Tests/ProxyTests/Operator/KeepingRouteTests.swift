@@ -3,6 +3,7 @@ import SyncCore
 import TablesProtocol
 import Testing
 
+@testable import Platform
 @testable import Proxy
 
 /// The routes about what is kept: tables, identities, bytes and backups.
@@ -43,7 +44,7 @@ struct KeepingRouteTests {
         kept.attemptSeconds = 7200
         kept.historyBytes = 1 << 20
         let retention = kept
-        try await TestApp.run(configure: { $0.retention = retention }) { test in
+        try await TestApp.run(configure: { $0.sync.retention = retention }) { test in
             let storage = try await test.ask("GET", "/storage").body
             let parts = storage["parts"]?.array ?? []
             #expect(

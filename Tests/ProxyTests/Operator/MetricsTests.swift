@@ -1,6 +1,7 @@
 import Foundation
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
 import TablesProtocol
 import TestSupport

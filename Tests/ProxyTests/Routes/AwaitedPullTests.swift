@@ -108,7 +108,7 @@ import Testing
     @Test func `an SDK's pull shows what another writer has just changed`() async throws {
         // No check of the copy brings the row that only a pull may bring.
         try await TestApp.run(
-            triggers: Self.all, tables: ["todoitem"], configure: { $0.checkCopies = nil }
+            triggers: Self.all, tables: ["todoitem"], configure: { $0.sync.checkCopies = nil }
         ) { test in
             try await test.firstPull(of: "todoitem")
             let pull =

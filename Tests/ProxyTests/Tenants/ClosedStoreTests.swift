@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
 import Synchronization
 import TablesProtocol
@@ -16,14 +17,15 @@ struct ClosedStoreTests {
             let tenants = test.graph.tenants
             let path = try test.folder.storeFile("ana")
             func holds() throws -> Bool {
-                try tenants.index.entries()["ana"]?.holds(of: path, file: Files.storeFile) ?? false
+                try tenants.index.entries()["ana"]?.holds(of: path, file: StoreFile.init(path:))
+                    ?? false
             }
             // The index entry while the store is being closed.
             let between = Mutex<[StoreIndex.Entry?]>([])
             func indexAndClose(_ store: Store, _ entry: StoreIndex.Entry?) -> StoreIndex.Entry? {
                 tenants.indexAndClose(store, entry) { path in
                     between.withLock { $0.append(try? tenants.index.entries()["ana"]) }
-                    return Files.storeFile(path)
+                    return StoreFile(path: path)
                 }
             }
             let first = indexAndClose(try store(path), nil)

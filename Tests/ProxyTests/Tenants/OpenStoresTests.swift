@@ -1,5 +1,6 @@
 import HTTPMessage
 import Logging
+import Platform
 import SyncCore
 import TablesProtocol
 import Testing

@@ -1,4 +1,5 @@
 import GRDB
+import Platform
 import TablesProtocol
 import Testing
 

@@ -1,3 +1,4 @@
+import Platform
 import Proxy
 import TablesProtocol
 import Testing

@@ -1,4 +1,5 @@
 import Backend
+import Platform
 import Proxy
 import TablesProtocol
 import Testing

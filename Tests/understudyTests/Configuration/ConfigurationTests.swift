@@ -1,4 +1,5 @@
 import HTTPServer
+import Platform
 import Proxy
 import SyncCore
 import TablesProtocol
@@ -22,7 +23,7 @@ struct ConfigurationTests {
         let flags = ["backend": ["https://from.flag/app/"]]
         let configuration = try ServeConfiguration(sources(flags, environment), rebind: false)
         #expect(configuration.proxy.backend.description == "https://from.flag/app")
-        #expect(configuration.proxy.triggers == [.manual])
+        #expect(configuration.proxy.sync.triggers == [.manual])
         #expect(configuration.listen.description == "127.0.0.1:8080")
         #expect(configuration.proxy.folder.path == "/home/ana/.local/share/understudy")
         #expect(configuration.proxy.defaultGeneration == .mobileApps)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import Platform
 @testable import Program
 @testable import Proxy
 @testable import understudy

@@ -1,3 +1,4 @@
+package import Platform
 package import SyncCore
 package import TablesProtocol
 
@@ -245,18 +246,7 @@ extension Answers {
         package let log: [String]
     }
 
-    /// A library with its version.
-    package struct Library: Codable, Sendable, Hashable {
-        package let name: String
-        /// As the library itself gives it.
-        package let version: String
-
-        /// Makes a library from its parts.
-        package init(name: String, version: String) {
-            self.name = name
-            self.version = version
-        }
-    }
+    package typealias Library = Platform.Library
 
     /// A setting that does not have its default.
     package struct Setting: Codable, Sendable, Hashable {

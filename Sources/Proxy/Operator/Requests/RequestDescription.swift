@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Platform
 import TablesProtocol
 
 /// What a request of one route may contain, as openapi.json describes it. Every request is checked by this
@@ -76,7 +77,7 @@ extension RequestDescription {
     func checkedQuery(_ text: Substring?) throws(Problem) -> [String: String] {
         var found: [String: String] = [:]
         for (name, value) in try Self.pairs(text) {
-            let shown = String(name.prefix(Limits.namedCharacters))
+            let shown = String(name.prefix(Platform.Limits.namedCharacters))
             guard let parameter = parameters.first(where: { $0.name == name }) else {
                 throw .invalid(
                     "The query's \(shown) is not known here"
@@ -147,43 +148,6 @@ extension ValueSchema {
     fileprivate var parameterWords: String { self == .boolean ? BooleanText.allowed : words }
 }
 
-/// The known name that a misspelt one was probably meant to be.
-package enum NearestName {
-    /// The one of `names` that needs the fewest changes of a letter; nil if even that needs many. The case of
-    /// letters does not count.
-    package static func of(_ text: String, in names: [String]) -> String? {
-        let given = Array(text.lowercased().unicodeScalars.prefix(Limits.namedCharacters))
-        // One letter in three may be wrong, and one letter always.
-        let most = max(given.count / 3, 1)
-        let near = names.map { name in
-            (name: name, changes: changes(given, Array(name.lowercased().unicodeScalars)))
-        }
-        return near.filter { $0.changes <= most }.min { $0.changes < $1.changes }?.name
-    }
-
-    /// The end of a sentence about an unknown name, with its mark: the nearest of `names`, otherwise all of
-    /// them.
-    package static func hint(_ text: String, in names: [String]) -> String {
-        if let name = of(text, in: names) { return "; did you mean \(name)?" }
-        return names.isEmpty ? "." : "; known are \(names.joined(separator: ", "))."
-    }
-
-    /// How many letters must be put in, left out or replaced to make one text of the other.
-    private static func changes(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int {
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (place, wanted) in other.enumerated() {
-                let replaced = diagonal + (letter == wanted ? 0 : 1)
-                diagonal = row[place + 1]
-                row[place + 1] = min(replaced, row[place + 1] + 1, row[place] + 1)
-            }
-        }
-        return row[other.count]
-    }
-}
-
 /// A place in a request that does not fit its description.
 struct Misfit: Error, Sendable, Hashable {
     /// Where it is: a JSON pointer (RFC 6901) into the body.
@@ -239,7 +203,7 @@ struct JSONPointer: Sendable, Hashable {
     // By Unicode scalars, because one character may have any number of them.
     private static func escaped(_ name: String) -> String {
         var text = ""
-        for scalar in name.unicodeScalars.prefix(Limits.namedCharacters) {
+        for scalar in name.unicodeScalars.prefix(Platform.Limits.namedCharacters) {
             switch scalar {
             case "~": text += "~0"
             case "/": text += "~1"

@@ -1,6 +1,4 @@
 import Glibc
-import SyncCore
-import Synchronization
 
 /// Operations on the files of the data folder. New files and folders are for their owner alone.
 ///
@@ -35,7 +33,7 @@ package enum Files {
 
     /// Syncs the parent folder of `path`, so that the entry's name is on disk. A sync of the file does not
     /// do that.
-    static func syncParent(of path: String) throws(FileFailure) {
+    package static func syncParent(of path: String) throws(FileFailure) {
         let slash = path.lastIndex(of: "/")
         let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -50,7 +48,7 @@ package enum Files {
     }
 
     /// Whether `path` is a regular file: no link, folder, pipe, socket or device.
-    static func isItselfRegular(_ path: String) -> Bool {
+    package static func isItselfRegular(_ path: String) -> Bool {
         mode(path).map { $0 & S_IFMT == S_IFREG } ?? false
     }
 
@@ -62,7 +60,7 @@ package enum Files {
     }
 
     /// Whether `path`, or the target of a link there, is a folder.
-    static func leadsToFolder(_ path: String) -> Bool {
+    package static func leadsToFolder(_ path: String) -> Bool {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -126,7 +124,7 @@ package enum Files {
 
     /// Reads a file piece by piece.
     /// - Returns: false if there is none.
-    static func eachPiece(
+    package static func eachPiece(
         of path: String, mayBePipe: Bool = false, mayBeLink: Bool = true,
         _ take: (ArraySlice<UInt8>) -> Void
     ) throws(FileFailure) -> Bool {
@@ -196,17 +194,6 @@ package enum Files {
         // A file system without hard links.
         guard !exists(other) else { throw FileFailure("make the file \(other)", code: EEXIST) }
         try rename(path, to: other)
-    }
-
-    /// The inode, size and time of change of a store's file; nil if there is none.
-    static func storeFile(_ path: String) -> StoreFile? {
-        var status = stat()
-        // lstat fills the struct that it is given, which lives until the call returns.
-        guard unsafe lstat(path, &status) == 0 else { return nil }
-        let seconds = Int64(status.st_ctim.tv_sec), nanoseconds = Int64(status.st_ctim.tv_nsec)
-        return StoreFile(
-            inode: Int64(truncatingIfNeeded: status.st_ino), bytes: Int64(status.st_size),
-            changedAt: seconds &* 1_000_000_000 &+ nanoseconds)
     }
 
     /// The size of a file in bytes; nil if there is none.
@@ -318,7 +305,7 @@ package struct FolderLock: Sendable {
     }
 
     /// Whether the disk has room for so many bytes, by writing them to the lock's file and cutting them off again.
-    func hasRoom(bytes: Int) -> Bool {
+    package func hasRoom(bytes: Int) -> Bool {
         let zeros = [UInt8](repeating: 0, count: bytes)
         // pwrite reads at most as many bytes as the array has.
         let written = unsafe pwrite(descriptor, zeros, zeros.count, 0)
@@ -328,50 +315,4 @@ package struct FolderLock: Sendable {
     }
 
     package func release() { close(descriptor) }
-}
-
-/// A value in memory with its file on disk. Changes during a write share the next write. Readers of the
-/// value never wait for the disk.
-final class SharedFile<Value: Sendable>: Sendable {
-    private struct State {
-        var value: Value
-        var edition = 0
-    }
-    private let state: Mutex<State>
-    /// The edition that is on disk. The lock is held while the file is written: one write at a time.
-    private let written = Mutex(0)
-    private let write: @Sendable (Value) -> FileFailure?
-
-    /// - Parameters:
-    ///   - value: the value that is on disk.
-    ///   - write: blocks until a value is on disk; returns the failure, or nil.
-    init(_ value: Value, write: @escaping @Sendable (Value) -> FileFailure?) {
-        state = Mutex(State(value: value))
-        self.write = write
-    }
-
-    func read<Result: Sendable>(_ body: (Value) -> Result) -> Result {
-        state.withLock { body($0.value) }
-    }
-
-    /// Changes the value in memory. ``save()`` writes it.
-    /// - Parameter body: returns false if it has changed nothing.
-    func change(_ body: (inout Value) -> Bool) {
-        state.withLock { state in
-            if body(&state.value) { state.edition += 1 }
-        }
-    }
-
-    /// Blocks until all earlier changes are on disk, written by this call or by another caller's.
-    /// - Throws: the failure of the write; the next call tries again.
-    func save() throws(FileFailure) {
-        let failure = written.withLock { written -> FileFailure? in
-            let (value, edition) = state.withLock { ($0.value, $0.edition) }
-            guard edition > written else { return nil }
-            if let failure = write(value) { return failure }
-            written = edition
-            return nil
-        }
-        if let failure { throw failure }
-    }
 }

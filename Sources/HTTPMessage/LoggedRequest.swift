@@ -1,11 +1,10 @@
-import HTTPMessage
-import HTTPTypes
-import SyncCore
-
 /// The path of a request for the log, without secrets and without values of rows.
 package struct LoggedPath: Sendable, Hashable {
     /// The path in visible ASCII characters; `*` replaces what is left out.
     package let text: String
+
+    /// The most characters.
+    package static let characters = 200
 
     /// Makes it from a raw target.
     ///
@@ -26,21 +25,21 @@ package struct LoggedPath: Sendable, Hashable {
         let root = Self.root(raw.first ?? Substring().utf8)
         var shown = ""
         var secret: String?
-        if root == AddressedRequest.pathPrefix {
-            shown = "/\(AddressedRequest.pathPrefix)"
+        if root == TargetPath.secretRoot {
+            shown = "/\(TargetPath.secretRoot)"
             if segments.count > 1 {
                 shown += "/*"
                 secret = segments[1]
             }
             segments.removeFirst(min(2, segments.count))
         }
-        let kept = Self.kept(segments, followsSecret: root == AddressedRequest.pathPrefix)
+        let kept = Self.kept(segments, followsSecret: root == TargetPath.secretRoot)
         for segment in kept {
             let isSecret = secret.map { segment.utf8.firstRange(of: $0.utf8) != nil } ?? false
             shown += isSecret ? "/*" : "/\(segment)"
         }
         if kept.count < segments.count { shown += "/*" }
-        text = shown.isEmpty ? "/" : String(shown.prefix(Limits.loggedPathCharacters))
+        text = shown.isEmpty ? "/" : String(shown.prefix(Self.characters))
     }
 
     private static func kept(
@@ -67,7 +66,8 @@ package struct LoggedPath: Sendable, Hashable {
                 bytes.append(byte)
             } else {
                 bytes.append(UInt8(ascii: "%"))
-                bytes += CollectionOfOne(byte).hexadecimal.utf8
+                if byte < 16 { bytes.append(UInt8(ascii: "0")) }
+                bytes += String(byte, radix: 16).utf8
             }
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -94,29 +94,5 @@ package struct TraceParent: Sendable, Hashable {
     private static func isHex(_ text: Substring, digits: Int) -> Bool {
         text.utf8.count == digits
             && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    }
-}
-
-extension Trace {
-    /// The trace in a client's fields. `tracestate` belongs to a valid `traceparent` alone; without one it is
-    /// left out (section 4.3).
-    init?(_ fields: HTTPFields) {
-        guard let parent = fields[.traceparent] else { return nil }
-        let state = TraceParent(parent) == nil ? nil : fields[.tracestate]
-        self.init(parent: parent, state: state.flatMap { Self.cut($0) })
-    }
-
-    /// The first members of the list that fit in ``Limits/traceStateBytes``, each whole; nil if none fits.
-    private static func cut(_ state: String) -> String? {
-        if state.utf8.count <= Limits.traceStateBytes { return state.isEmpty ? nil : state }
-        let members = state.split(separator: ",")
-        var kept = members.prefix(0)
-        var bytes = -1
-        for member in members {
-            bytes += member.utf8.count + 1
-            if bytes > Limits.traceStateBytes { break }
-            kept = members.prefix(kept.count + 1)
-        }
-        return kept.isEmpty ? nil : kept.joined(separator: ",")
     }
 }

@@ -1,5 +1,3 @@
-public import TablesProtocol
-
 extension JSONValue {
     /// The JSON of an answer.
     package init(answer: some Encodable) {
@@ -347,4 +345,23 @@ extension Instant: Codable {
         }
         self = time
     }
+}
+
+// Constructors for JSON that has no type of its own.
+extension JSONValue {
+    /// An object from its members.
+    package static func members(_ members: (String, JSONValue)...) -> JSONValue {
+        .object(members.map { .init($0.0, $0.1) })
+    }
+
+    package static func number(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
+    package static func number(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
+    package static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+
+    package static func time(_ value: Instant?) -> JSONValue {
+        value.map { .string($0.text) } ?? .null
+    }
+
+    /// A stored row or value, or null.
+    package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
 }
