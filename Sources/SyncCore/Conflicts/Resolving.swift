@@ -196,7 +196,7 @@ struct DecisionHold: InTransaction {
     func end() throws -> Int {
         let held = try transaction.all(
             """
-            SELECT \(TableOperation.columns) FROM operations INDEXED BY operations_timed
+            SELECT \(TableOperation.stored.names) FROM operations INDEXED BY operations_timed
             JOIN tables ON tables.id = operations.table_id
             WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL
               AND state = 'waiting' AND reason LIKE '%' || ?

@@ -22,7 +22,7 @@ struct EntryUndo: InTransaction {
     }
 
     private func undo(_ entry: HistoryRow, _ table: TableRecord) throws -> ActionOutcome {
-        if let point = try history.undoPoint(of: entry.id) {
+        if let point = try history.undoPoint(of: entry) {
             return try decisionUndo.undo(entry, point, table)
         }
         return try writeUndo.undo(entry, table)
@@ -32,7 +32,7 @@ struct EntryUndo: InTransaction {
     private func undoPurge(_ purge: HistoryRow, _ table: TableRecord) throws -> ActionOutcome {
         let entries = try transaction.all(
             """
-            SELECT \(HistoryRow.columns) FROM history WHERE id < ?1 AND table_id = ?2 AND at = ?3
+            SELECT \(HistoryRow.stored.names) FROM history WHERE id < ?1 AND table_id = ?2 AND at = ?3
               AND kind = 'discarded' AND undone_by IS NULL
               AND id > coalesce((SELECT max(id) FROM history
                 WHERE id < ?1 AND (kind <> 'discarded' OR at <> ?3 OR table_id <> ?2)), 0)
@@ -153,7 +153,7 @@ struct WriteUndo: InTransaction {
         guard let operation = change.operationID, let after = change.after else { return nil }
         let sent = try transaction.first(
             """
-            SELECT \(HistoryRow.columns) FROM history WHERE op_id = ? AND kind = 'sent'
+            SELECT \(HistoryRow.stored.names) FROM history WHERE op_id = ? AND kind = 'sent'
             ORDER BY id DESC LIMIT 1
             """, [operation], HistoryRow.init)
         guard var left = sent?.after else { return after }

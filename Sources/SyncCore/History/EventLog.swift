@@ -55,11 +55,9 @@ struct EventLog {
             var count = StoreLimits.eventsInStatement
             while count > transaction.effects.events.count - written { count /= 2 }
             let events = written..<written + count
-            var values: StatementValues = []
-            for event in transaction.effects.events[events] {
-                values += [event.kind.rawValue, event.table, event.itemID, event.operationID]
-            }
-            try transaction.run(EventStatement.inserting[count.trailingZeroBitCount], values)
+            try transaction.run(
+                EventStatement.inserting[count.trailingZeroBitCount],
+                transaction.effects.events[events].flatMap(Event.stored.inserted))
             let last = transaction.db.insertedRowID
             for (place, index) in events.enumerated() {
                 transaction.effects.events[index].id = last - Int64(count - 1 - place)
@@ -80,25 +78,34 @@ struct EventLog {
         let oldest = try transaction.integer("SELECT min(id) FROM events") ?? latest + 1
         if id > latest || id + 1 < oldest { return .reset(latest: latest) }
         let events = try transaction.all(
-            """
-            SELECT id, kind, table_name, item_id, op_id FROM events WHERE id > ? ORDER BY id LIMIT ?
-            """, [id, limit]
-        ) { row -> Event? in
-            guard let kind = EventKind(rawValue: row[1]) else { return nil }
-            return Event(
-                id: row[0], kind: kind, identity: transaction.identity, table: row[2],
-                itemID: row[3],
-                operationID: row[4])
-        }
-        return .events(events)
+            "SELECT \(Event.stored.names) FROM events WHERE id > ? ORDER BY id LIMIT ?",
+            [id, limit],
+            Event.init)
+        return .events(
+            events.map { event in
+                var event = event
+                event.identity = transaction.identity
+                return event
+            })
     }
 }
+
+extension Event: Stored {
+    static let stored = StoredColumns<Event>(
+        "events", blank: Event(id: 0, kind: .item, identity: ""),
+        [
+            .init("id", \.id, .assigned), .init("kind", \.kind, .fixed),
+            .init("table_name", \.table, .fixed), .init("item_id", \.itemID, .fixed),
+            .init("op_id", \.operationID, .fixed),
+        ])
+}
+
+extension EventKind: ColumnValue {}
 
 private enum EventStatement {
     /// The statements that insert 1, 2, 4, … events. Constants, because statements are cached by their
     /// text.
     static let inserting = (0...StoreLimits.eventsInStatement.trailingZeroBitCount).map { power in
-        "INSERT INTO events(kind, table_name, item_id, op_id) VALUES "
-            + repeatElement("(?, ?, ?, ?)", count: 1 << power).joined(separator: ", ")
+        Event.stored.insert(rows: 1 << power)
     }
 }

@@ -93,7 +93,7 @@ struct HistoryList: InTransaction {
 
     private static func selecting(_ source: String) -> String {
         """
-        SELECT \(HistoryEntry.columns) FROM \(source)
+        SELECT \(HistoryRow.listed.names) FROM \(source)
         LEFT JOIN tables ON tables.id = history.table_id
         LEFT JOIN operations ON operations.op_id = history.op_id
         """

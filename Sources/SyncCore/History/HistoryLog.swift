@@ -16,16 +16,11 @@ struct HistoryLog {
         operation: OperationID? = nil, before: Columns? = nil, after: Columns? = nil,
         summary: String, undoable: Bool = false
     ) throws -> Int64 {
-        try transaction.run(
-            """
-            INSERT INTO history(at, kind, actor, table_id, item_id, op_id, before, after, summary,
-              undoable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                transaction.now.milliseconds, kind.rawValue, actor.rawValue, tableID, item?.text,
-                operation,
-                before?.text, after?.text, summary, undoable,
-            ])
+        try transaction.insert(
+            HistoryRow(
+                at: transaction.now.milliseconds, kind: kind, actor: actor, tableID: tableID,
+                itemID: item?.text, operationID: operation, before: before, after: after,
+                summary: summary, isUndoable: undoable))
         return transaction.db.insertedRowID
     }
 
@@ -48,12 +43,12 @@ struct HistoryLog {
         let entry = try record(
             kind, actor: actor, operation, before: before, after: after, summary: summary,
             undoable: true)
-        try save(point, of: entry, before: before)
+        try transaction.insert(point.kept(for: entry, before: before))
     }
 
     func entry(_ id: Int64) throws -> HistoryRow? {
         try transaction.first(
-            "SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)
+            "SELECT \(HistoryRow.stored.names) FROM history WHERE id = ?", [id], HistoryRow.init)
     }
 
     /// The latest decision about an operation that can be undone: the id of its entry; nil if there is
@@ -72,43 +67,8 @@ struct HistoryLog {
     }
 
     /// The undo point of an entry; nil if the entry is no decision.
-    func undoPoint(of entry: Int64) throws -> UndoPoint? {
-        try transaction.first(UndoPoint.select, [entry], UndoPoint.init)
-    }
-
-    /// Stores the undo point of an entry. Equal texts are stored once: an empty `mine` means the entry's
-    /// `before`, and an empty `payload` means `mine`.
-    func save(_ point: UndoPoint, of entry: Int64, before: Columns?) throws {
-        let operation = point.operation
-        let mine = point.mine.text
-        let payload = operation.payload?.text
-        try transaction.run(
-            """
-            INSERT INTO undo_points(history, seq, op_id, table_id, item_id, kind, state, reason,
-              revision, base_version, base_row, changed_columns, payload, maybe_applied, parameters,
-              generation, conditional, made_id, highest_id, traceparent, actor, title, attempts,
-              created_at, first_attempt_at, last_attempt_at, next_attempt_at, last_status,
-              last_error, successor_of, may_arrive_late, mine, mine_deleted, server, server_deleted,
-              server_version, server_updated_at, copy_id, headers, tracestate)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-              ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                entry, operation.seq, operation.id, operation.tableID, operation.itemID.text,
-                operation.kind.rawValue, operation.state.rawValue, operation.reason,
-                operation.revision, operation.baseVersion, operation.baseRow?.text,
-                JSONList.text(operation.changedColumns), payload == mine ? "" : payload,
-                operation.maybeApplied, JSONList.text(operation.parameters),
-                operation.generation.rawValue, operation.conditional, operation.hasGeneratedID,
-                operation.highestID, operation.trace?.parent, operation.actor.rawValue,
-                operation.title, operation.attempts, operation.createdAt.milliseconds,
-                operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
-                operation.nextAttemptAt?.milliseconds, operation.lastStatus, operation.lastError,
-                operation.successorOf, operation.mayArriveLate, mine == before?.text ? "" : mine,
-                point.mineDeleted, point.server.columns?.text, point.server.isDeleted,
-                point.server.version, point.server.updatedAt, point.copy?.text,
-                operation.headers.stored, operation.trace?.state,
-            ])
+    func undoPoint(of entry: HistoryRow) throws -> UndoPoint? {
+        try transaction.first(UndoPoint.select, [entry.id], UndoPoint.init)?.whole(of: entry)
     }
 }
 
@@ -144,52 +104,52 @@ public struct HistoryEntry: Sendable, Hashable {
     public var undoneBy: Int64?
 }
 
-struct HistoryRow {
-    let id: Int64
-    let tableID: Int64?
-    let itemID: String?
-    let operationID: OperationID?
-    let before: Columns?
-    let after: Columns?
-    let summary: String
-    let isUndoable: Bool
-    let undoneBy: Int64?
-    let kind: HistoryKind?
-    let at: Int64
+struct HistoryRow: Stored {
+    var id: Int64 = 0
+    /// In milliseconds since 1970.
+    var at: Int64
+    /// Nil for one that this version does not know.
+    var kind: HistoryKind?
+    var actor: Actor?
+    var tableID: Int64?
+    var itemID: String?
+    var operationID: OperationID?
+    var before: Columns?
+    var after: Columns?
+    var summary: String
+    var isUndoable = false
+    var undoneBy: Int64?
+    /// The table as first spelled; in ``listed`` rows.
+    var table: String?
+    /// The operation's title; in ``listed`` rows.
+    var title: String?
 
-    /// The columns in the order in which ``init(_:)`` reads them.
-    static let columns = """
-        history.id, history.table_id, history.item_id, history.op_id, before, after, summary,
-        undoable, undone_by, history.kind, at
-        """
-
-    init(_ row: StatementRow) {
-        id = row[0]
-        tableID = row[1]
-        itemID = row[2]
-        operationID = row[3]
-        before = (row[4] as String?).map { Columns(stored: $0) }
-        after = (row[5] as String?).map { Columns(stored: $0) }
-        summary = row[6]
-        isUndoable = row[7]
-        undoneBy = row[8]
-        kind = HistoryKind(rawValue: row[9])
-        at = row[10]
-    }
+    static let stored = StoredColumns<HistoryRow>(
+        "history", blank: HistoryRow(at: 0, summary: ""),
+        [
+            .init("id", \.id, .assigned), .init("at", \.at, .fixed), .init("kind", \.kind, .fixed),
+            .init("actor", \.actor, .fixed), .init("table_id", \.tableID, .fixed),
+            .init("item_id", \.itemID, .fixed), .init("op_id", \.operationID, .fixed),
+            .init("before", \.before, .fixed), .init("after", \.after, .fixed),
+            .init("summary", \.summary, .fixed), .init("undoable", \.isUndoable, .fixed),
+            .init("undone_by", \.undoneBy),
+        ])
+    /// With the names of its table and its operation.
+    static let listed = stored.joined([
+        .init("tables.name", \.table, .joined), .init("operations.title", \.title, .joined),
+    ])
 }
 
 extension HistoryEntry {
-    /// The columns in the order in which ``init(_:)`` reads them.
-    static let columns = "\(HistoryRow.columns), history.actor, tables.name, operations.title"
-
-    /// Reads an entry with its table's name and its operation's title.
+    /// Reads a row of ``HistoryRow/listed``.
     init?(_ row: StatementRow) {
-        let entry = HistoryRow(row)
-        guard let kind = entry.kind, let actor = Actor(rawValue: row[11]) else { return nil }
+        guard let entry = HistoryRow.listed.read(row), let kind = entry.kind,
+            let actor = entry.actor
+        else { return nil }
         self.init(
             id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
-            table: row[12], itemID: entry.itemID, operationID: entry.operationID,
-            title: row[13] ?? (entry.after ?? entry.before).flatMap(ItemTitle.of),
+            table: entry.table, itemID: entry.itemID, operationID: entry.operationID,
+            title: entry.title ?? (entry.after ?? entry.before).flatMap(ItemTitle.of),
             before: entry.before?.json, after: entry.after?.json,
             summary: entry.summary,
             undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)
@@ -198,6 +158,8 @@ extension HistoryEntry {
 
 /// An operation and its item before a decision. Undoing the decision restores them.
 struct UndoPoint {
+    /// The entry of the decision; 0 until it is stored.
+    var entry: Int64 = 0
     var operation: TableOperation
     /// The item as the operation leaves it (``TableOperation/result``).
     var mine: Columns
@@ -216,34 +178,47 @@ struct UndoPoint {
         mineDeleted = isFollowed ? operation.kind == .delete : row.deleted
         self.server = server
     }
+
+    private init(of operation: TableOperation) {
+        (self.operation, mine, mineDeleted, server) = (operation, Columns(), false, .none)
+    }
 }
 
-extension UndoPoint {
+extension UndoPoint: Stored {
+    static let stored = StoredColumns<UndoPoint>(
+        "undo_points", blank: UndoPoint(of: TableOperation.stored.blank),
+        TableOperation.stored.copied(as: \UndoPoint.operation) + [
+            .init("history", \.entry, .key), .init("mine", \.mine),
+            .init("mine_deleted", \.mineDeleted), .init("server", \.server.columns),
+            .init("server_deleted", \.server.isDeleted), .init("server_version", \.server.version),
+            .init("server_updated_at", \.server.updatedAt),
+            .init("copy_id", get: \.copy?.text) { point, id in
+                point.copy = id.map { ItemID(stored: $0, kind: point.operation.itemID.kind) }
+            },
+        ])
+
     /// Selects the undo point of an entry.
     static let select = """
-        SELECT \(TableOperation.columns),
-          coalesce(nullif(mine, ''), (SELECT before FROM history WHERE id = undo_points.history), '{}'),
-          mine_deleted, server, server_deleted, server_version,
-          server_updated_at, copy_id
-        FROM undo_points JOIN tables ON tables.id = undo_points.table_id WHERE history = ?
+        SELECT \(stored.names) FROM undo_points JOIN tables ON tables.id = undo_points.table_id
+        WHERE history = ?
         """
 
-    init?(_ row: StatementRow) {
-        guard let operation = TableOperation(row) else { return nil }
-        self.operation = operation
-        let first = TableOperation.columnCount
-        mine = Columns(stored: row[first])
-        if (row[TableOperation.payloadColumn] as String?)?.isEmpty == true {
-            self.operation.payload = mine
-        }
-        mineDeleted = row[first + 1]
-        server = ServerSide(columns: (row[first + 2] as String?).map { Columns(stored: $0) })
-        server.isDeleted = row[first + 3]
-        server.version = row[first + 4]
-        server.updatedAt = row[first + 5]
-        copy = (row[first + 6] as String?).map {
-            ItemID(stored: $0, kind: operation.itemID.kind)
-        }
+    /// As it is stored. Equal texts are stored once: an empty `mine` means the entry's `before`, and an empty
+    /// `payload` means `mine`.
+    func kept(for entry: Int64, before: Columns?) -> UndoPoint {
+        var kept = self
+        kept.entry = entry
+        if operation.payload?.text == mine.text { kept.operation.payload = Columns(stored: "") }
+        if before?.text == mine.text { kept.mine = Columns(stored: "") }
+        return kept
+    }
+
+    /// What ``kept(for:before:)`` was made of.
+    func whole(of entry: HistoryRow) -> UndoPoint {
+        var whole = self
+        if mine.text.isEmpty { whole.mine = entry.before ?? Columns() }
+        if operation.payload?.text.isEmpty == true { whole.operation.payload = whole.mine }
+        return whole
     }
 }
 

@@ -42,7 +42,7 @@ struct ReplacedWrites: InTransaction {
     private func writes(to row: ItemRow) throws -> [HistoryRow] {
         try transaction.all(
             """
-            SELECT \(HistoryRow.columns) FROM history
+            SELECT \(HistoryRow.stored.names) FROM history
             WHERE table_id = ?1 AND item_id IN (
                 SELECT ?2 UNION ALL SELECT alias FROM aliases WHERE table_id = ?1 AND id = ?2)
               AND kind IN ('pulled', 'write', 'edited', 'undone', 'resolved')

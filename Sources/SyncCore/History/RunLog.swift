@@ -7,56 +7,33 @@ struct RunLog: InTransaction {
 
     /// Stores a run in its present state. A run that has ended does not change.
     func save(_ run: Run) throws {
-        let push = run.push ?? PushReport()
-        let results = run.push.map { push in
-            JSONList.text(
-                push.results.suffix(StoreLimits.runResults).map { "\($0.state.rawValue) \($0.id)" })
+        try transaction.run(Self.save, RunRow.stored.inserted(RunRow(run: run)))
+        guard let seq = try transaction.integer("SELECT seq FROM runs WHERE id = ?", [run.id])
+        else { return }
+        for (number, pull) in run.pull.enumerated() {
+            let row = RunPull(run: seq, number: number, report: pull)
+            try transaction.run(RunPull.stored.replace, RunPull.stored.inserted(row))
         }
-        try transaction.run(
-            """
-            INSERT INTO runs(id, kind, state, reason, started_at, ended_at, push_results, sent,
-              applied, conflicts, quarantined, remaining)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT(id) DO UPDATE SET state = excluded.state, reason = excluded.reason,
-              ended_at = excluded.ended_at, push_results = excluded.push_results,
-              sent = excluded.sent, applied = excluded.applied, conflicts = excluded.conflicts,
-              quarantined = excluded.quarantined, remaining = excluded.remaining
-              WHERE ended_at IS NULL
-            """,
-            [
-                run.id, run.kind.rawValue, run.state.rawValue, run.reason,
-                run.startedAt.milliseconds, run.endedAt?.milliseconds, results, push.sent,
-                push.applied, push.conflicts, push.quarantined, push.left,
-            ])
-        for (number, pull) in run.pull.enumerated() { try save(pull, number, of: run.id) }
         events.emit(.run)
     }
 
-    private func save(_ pull: PullReport, _ number: Int, of id: String) throws {
-        try transaction.run(
-            """
-            INSERT OR REPLACE INTO run_pulls(run, number, table_name, requests, received, applied,
-              skipped_dirty, deleted, error)
-            SELECT seq, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE id = ?
-            """,
-            [
-                number, pull.table, pull.requests, pull.received, pull.applied, pull.skippedDirty,
-                pull.deleted, pull.error, id,
-            ])
-    }
+    private static let save = """
+        \(RunRow.stored.insert)
+        ON CONFLICT(id) DO UPDATE SET \(RunRow.stored.excluded) WHERE ended_at IS NULL
+        """
 
     /// The run with an id, with its pulls.
     func run(id: String) throws -> Run? {
-        try transaction.first("\(Self.selectRuns) WHERE id = ?", [id], Self.run).map {
-            try whole($0)
+        try transaction.first("\(Self.selectRuns) WHERE id = ?", [id], RunRow.init).map {
+            try whole($0).run
         }
     }
 
     /// A page of runs, latest first.
     func page(before seq: Int64, limit: Int) throws -> [(seq: Int64, run: Run)] {
         try transaction.all(
-            "\(Self.selectRuns) WHERE seq < ? ORDER BY seq DESC LIMIT ?", [seq, limit], Self.run
-        ).map { ($0.seq, try whole($0)) }
+            "\(Self.selectRuns) WHERE seq < ? ORDER BY seq DESC LIMIT ?", [seq, limit], RunRow.init
+        ).map { ($0.seq, try whole($0).run) }
     }
 
     /// Ends the runs that a process left unfinished, after a restart.
@@ -68,40 +45,47 @@ struct RunLog: InTransaction {
             """, [transaction.now.milliseconds])
     }
 
-    /// The columns in the order in which ``run(_:)`` reads them.
-    private static let selectRuns = """
-        SELECT seq, id, kind, state, reason, started_at, ended_at, push_results, sent, applied,
-          conflicts, quarantined, remaining FROM runs
-        """
+    private static let selectRuns = "SELECT \(RunRow.stored.names) FROM runs"
 
-    private static func run(_ row: StatementRow) -> (seq: Int64, run: Run)? {
-        guard let kind = RunKind(rawValue: row[2]), let state = RunState(rawValue: row[3])
-        else { return nil }
-        var run = Run(
-            id: row[1], kind: kind, state: state, reason: row[4],
-            startedAt: Instant(milliseconds: row[5]),
-            endedAt: (row[6] as Int64?).map { Instant(milliseconds: $0) })
-        if let results: String = row[7] {
-            var push = PushReport()
-            push.sent = row[8]
-            push.applied = row[9]
-            push.conflicts = row[10]
-            push.quarantined = row[11]
-            push.left = row[12]
-            push.results = JSONList.names(results).compactMap(Self.result)
-            run.push = push
-        }
-        return (row[0], run)
+    private func whole(_ found: RunRow) throws -> RunRow {
+        var found = found
+        found.run.pull = try transaction.all(
+            "SELECT \(RunPull.stored.names) FROM run_pulls WHERE run = ? ORDER BY number",
+            [found.seq], RunPull.init
+        ).map(\.report)
+        return found
+    }
+}
+
+/// A run as it is stored, without its pulls.
+private struct RunRow: Stored {
+    var seq: Int64 = 0
+    var run: Run
+    private var push = PushReport()
+
+    init(run: Run) {
+        self.run = run
+        push = run.push ?? push
     }
 
-    private func whole(_ found: (seq: Int64, run: Run)) throws -> Run {
-        var run = found.run
-        run.pull = try transaction.all(
-            """
-            SELECT table_name, requests, received, applied, skipped_dirty, deleted, error
-            FROM run_pulls WHERE run = ? ORDER BY number
-            """, [found.seq], Self.pull)
-        return run
+    static let stored = StoredColumns<RunRow>(
+        "runs", blank: RunRow(run: Run(id: "", kind: .sync, startedAt: .earliest)),
+        [
+            .init("seq", \.seq, .assigned), .init("id", \.run.id, .fixed),
+            .init("kind", \.run.kind, .fixed), .init("state", \.run.state),
+            .init("reason", \.run.reason), .init("started_at", \.run.startedAt, .fixed),
+            .init("ended_at", \.run.endedAt), .init("sent", \.push.sent),
+            .init("applied", \.push.applied), .init("conflicts", \.push.conflicts),
+            .init("quarantined", \.push.quarantined), .init("remaining", \.push.left),
+            .init("push_results", get: { $0.run.push.map(results) }) { row, texts in
+                guard let texts else { return }
+                row.push.results = texts.compactMap(result)
+                row.run.push = row.push
+            },
+        ])
+
+    private static func results(_ push: PushReport) -> [String] {
+        push.results.suffix(StoreLimits.runResults).map { "\($0.state.rawValue) \($0.id)" }
     }
 
     private static func result(_ text: String) -> PushReport.Result? {
@@ -111,15 +95,24 @@ struct RunLog: InTransaction {
         }
         return PushReport.Result(id: String(parts[1]), state: state)
     }
-
-    private static func pull(_ row: StatementRow) -> PullReport {
-        var report = PullReport(table: row[0])
-        report.requests = row[1]
-        report.received = row[2]
-        report.applied = row[3]
-        report.skippedDirty = row[4]
-        report.deleted = row[5]
-        report.error = row[6]
-        return report
-    }
 }
+
+/// What one table's pull did in a run.
+private struct RunPull: Stored {
+    var run: Int64
+    var number: Int
+    var report: PullReport
+
+    static let stored = StoredColumns<RunPull>(
+        "run_pulls", blank: RunPull(run: 0, number: 0, report: PullReport(table: "")),
+        [
+            .init("run", \.run, .key), .init("number", \.number, .key),
+            .init("table_name", \.report.table), .init("requests", \.report.requests),
+            .init("received", \.report.received), .init("applied", \.report.applied),
+            .init("skipped_dirty", \.report.skippedDirty), .init("deleted", \.report.deleted),
+            .init("error", \.report.error),
+        ])
+}
+
+extension RunKind: ColumnValue {}
+extension RunState: ColumnValue {}

@@ -13,19 +13,12 @@ struct SampleLog {
         try transaction.run("UPDATE ledger SET sampled = value")
         try transaction.run("UPDATE failures SET sampled = value")
         let earlier = try transaction.first(
-            "\(Self.select) WHERE at = ?", [sample.at.milliseconds], Self.sample)
+            "\(Self.select) WHERE at = ?", [sample.at], Self.sample)
         if var earlier {
             earlier.add(sample)
             sample = earlier
         }
-        try transaction.run(
-            "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                sample.at.milliseconds, sample.depth, sample.largestDepth, sample.growth.accepted,
-                sample.growth.applied, sample.growth.collapsed, sample.growth.discarded,
-                JSONList.text(sample.growth.failures), sample.succeeded, sample.failed,
-                sample.latencyMilliseconds, sample.answers.stored, JSONList.text(sample.reach),
-            ])
+        try transaction.run(Sample.stored.replace, Sample.stored.inserted(sample))
     }
 
     /// What the ledger and the counters of failures grew by since the last sample. Each number is bounded, as
@@ -54,37 +47,49 @@ struct SampleLog {
     /// The samples from a time on, oldest first.
     func since(_ since: Instant) throws -> [Sample] {
         try transaction.all(
-            "\(Self.select) WHERE at >= ? ORDER BY at", [since.milliseconds], Self.sample)
+            "\(Self.select) WHERE at >= ? ORDER BY at", [since], Self.sample)
     }
 
-    private static let select = """
-        SELECT at, depth, largest_depth, accepted, applied, collapsed, discarded, failures,
-          succeeded, failed, latency_ms, answers, reach FROM samples
-        """
+    private static let select = "SELECT \(Sample.stored.names) FROM samples"
 
     private static func bounded(_ number: Int) -> Int {
         min(max(number, 0), StoreLimits.largestSampledNumber)
     }
 
-    private static func sample(_ row: StatementRow) -> Sample {
-        var sample = Sample(
-            at: Instant(milliseconds: row[0]), depth: bounded(row[1]), succeeded: bounded(row[8]),
-            failed: bounded(row[9]), latencyMilliseconds: (row[10] as Int?).map { bounded($0) })
-        sample.largestDepth = bounded(row[2])
-        sample.growth.accepted = bounded(row[3])
-        sample.growth.applied = bounded(row[4])
-        sample.growth.collapsed = bounded(row[5])
-        sample.growth.discarded = bounded(row[6])
-        for (name, count) in JSONList.counts(row[7]) {
-            guard let cause = Sample.FailureCause(rawValue: name) else { continue }
-            sample.growth.failures[cause] = Int(count)
+    private static func sample(_ row: StatementRow) -> Sample? {
+        guard var sample = Sample(row) else { return nil }
+        for number in Sample.numbers {
+            sample[keyPath: number] = bounded(sample[keyPath: number])
         }
-        sample.answers = AnswerTimes(stored: row[11])
-        for (name, time) in JSONList.counts(row[12]) {
-            guard let state = Sample.Reach(rawValue: name) else { continue }
-            sample.reach[state] = time
-        }
+        sample.latencyMilliseconds = sample.latencyMilliseconds.map(bounded)
         return sample
+    }
+}
+
+extension Sample: Stored {
+    static let stored = StoredColumns<Sample>(
+        "samples",
+        blank: Sample(at: .earliest, depth: 0, succeeded: 0, failed: 0, latencyMilliseconds: nil),
+        [
+            .init("at", \.at, .key), .init("depth", \.depth),
+            .init("largest_depth", \.largestDepth), .init("accepted", \.growth.accepted),
+            .init("applied", \.growth.applied), .init("collapsed", \.growth.collapsed),
+            .init("discarded", \.growth.discarded),
+            .init("failures", get: { JSONList.text($0.growth.failures) }) {
+                $0.growth.failures = JSONList.counts($1).mapValues { Int($0) }
+            },
+            .init("succeeded", \.succeeded), .init("failed", \.failed),
+            .init("latency_ms", \.latencyMilliseconds),
+            .init("answers", get: \.answers.stored) { $0.answers = AnswerTimes(stored: $1) },
+            .init("reach", get: { JSONList.text($0.reach) }) { $0.reach = JSONList.counts($1) },
+        ])
+
+    /// The columns whose numbers another program may have written beyond what a sample can have.
+    fileprivate static var numbers: [WritableKeyPath<Sample, Int>] {
+        [
+            \.depth, \.largestDepth, \.growth.accepted, \.growth.applied, \.growth.collapsed,
+            \.growth.discarded, \.succeeded, \.failed,
+        ]
     }
 }
 
@@ -103,6 +108,14 @@ extension JSONList {
             guard parts.count == 2, let count = Int64(parts[1]), count >= 0 else { return nil }
             return (String(parts[0]), min(count, Int64(StoreLimits.largestSampledNumber)))
         }
+    }
+
+    /// The same by the names that this version knows.
+    static func counts<Name: RawRepresentable<String>>(_ text: String) -> [Name: Int64] {
+        let known = counts(text).compactMap { pair in
+            Name(rawValue: pair.name).map { ($0, pair.count) }
+        }
+        return Dictionary(known) { $1 }
     }
 }
 

@@ -36,7 +36,7 @@ extension EntryUndo {
             return Undoing(outcome: .notFound, sentence: "There is no such entry in the history.")
         }
         // Read before it is undone.
-        let point = try history.undoPoint(of: entry)
+        let point = try history.undoPoint(of: found)
         let wasSent = try wasSent(found, point)
         let outcome = try undo(entry)
         switch outcome {

@@ -4,7 +4,7 @@ public import TablesProtocol
 struct ItemRow {
     /// Nil until the row is first saved.
     var rowID: Int64?
-    let tableID: Int64
+    var tableID: Int64
     var id: ItemID
     /// The user's columns as clients see them.
     var columns: Columns
@@ -47,12 +47,7 @@ struct ItemRow {
         settledAt = 0
     }
 
-    /// The columns in the order in which ``init(_:idKind:)`` reads them.
-    static let select = """
-        SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
-          server_updated_at, server_deleted, shadow_columns, settled_at, pending, server_created_at,
-          deleted_after, unsent_change, own_write, replaced_rows FROM items
-        """
+    static let select = "SELECT \(stored.names) FROM items"
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
     /// Finds ids that differ in case alone: an id in small letters by itself, any other by an index.
@@ -66,28 +61,6 @@ struct ItemRow {
         \(select) WHERE table_id = ?1 AND id =
           (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
         """
-
-    init(_ row: StatementRow, idKind: IDKind) {
-        rowID = row[0]
-        tableID = row[1]
-        id = ItemID(stored: row[2], kind: idKind)
-        columns = Columns(stored: row[3])
-        createdAt = row[4]
-        stamp = row[5]
-        version = row[6]
-        deleted = row[7]
-        serverVersion = row[8]
-        serverUpdatedAt = row[9]
-        serverDeleted = row[10]
-        shadow = (row[11] as String?).map { Columns(stored: $0) }
-        settledAt = row[12]
-        pending = row[13]
-        serverCreatedAt = row[14]
-        deletedAfter = row[15]
-        ownWrite = (row[17] as String?).flatMap { OwnWrite(stored: $0) }
-        unsent = (row[16] as String?).flatMap { UnsentChange(stored: $0) }
-        replaced = (row[18] as String?).map { ReplacedRows(stored: $0) } ?? ReplacedRows()
-    }
 
     var item: Item {
         Item(
@@ -150,6 +123,35 @@ struct ItemRow {
     }
 }
 
+extension ItemRow: Stored {
+    static let stored = StoredColumns<ItemRow>(
+        "items", blank: ItemRow(new: ItemID(0), tableID: 0),
+        [
+            .init("rowid", \.rowID, .assigned), .init("table_id", \.tableID, .fixed),
+            .init("id", .fixed, get: \.id.text) { $0.id = ItemID(stored: $1, kind: .string) },
+            .init("columns", \.columns), .init("created_at", \.createdAt),
+            .init("stamp", \.stamp), .init("version", \.version), .init("deleted", \.deleted),
+            .init("server_version", \.serverVersion),
+            .init("server_updated_at", \.serverUpdatedAt),
+            .init("server_deleted", \.serverDeleted), .init("shadow_columns", \.shadow),
+            .init("settled_at", \.settledAt), .init("pending", \.pending),
+            .init("server_created_at", \.serverCreatedAt),
+            .init("deleted_after", get: \.currentDeletedAfter) { $0.deletedAfter = $1 },
+            .init("unsent_change", get: \.currentUnsent) { $0.unsent = $1 },
+            .init("own_write", \.ownWrite),
+            .init("replaced_rows", get: \.replaced.text) { row, text in
+                row.replaced = text.map { ReplacedRows(stored: $0) } ?? ReplacedRows()
+            },
+        ])
+
+    /// Reads a row of ``select``.
+    init?(_ row: StatementRow, idKind: IDKind) {
+        guard let read = Self.stored.read(row) else { return nil }
+        self = read
+        id = ItemID(stored: id.text, kind: idKind)
+    }
+}
+
 /// The change of an update that was merged into a delete. A delete does not send it. An undelete sends it,
 /// because the client was told that the item has these values.
 struct UnsentChange: Sendable, Hashable {
@@ -177,19 +179,26 @@ struct UnsentChange: Sendable, Hashable {
     var text: String { #"{"base":\#(base.text),"columns":\#(columns.text)}"# }
 }
 
-/// Items from a row of ``itemColumns``. Columns are read by position, which is faster in long lists.
-extension StatementRow {
-    /// The columns of an item as a client sees it.
-    static let itemColumns = "id, columns, created_at, stamp, version, deleted"
-    /// The number of ``itemColumns``.
-    static let itemColumnCount = 6
+/// The columns of an item as a client sees it, in the order in which a list selects them. A list is long, so its rows
+/// are read without a ``StoredColumns`` between.
+private enum ItemColumn: Int, CaseIterable {
+    case id, columns, createdAt, stamp, version, deleted
 
-    /// The item in these columns.
+    var name: String { self == .createdAt ? "created_at" : "\(self)" }
+}
+
+extension StatementRow {
+    static let itemColumns = ItemColumn.allCases.map(\.name).joined(separator: ", ")
+    static let itemColumnCount = ItemColumn.allCases.count
+
+    /// The item in ``itemColumns``.
     func item(_ idKind: IDKind) -> Item {
-        Item(
-            id: ItemID(stored: self[0], kind: idKind), columns: Columns(stored: self[1]),
-            createdAt: (self[2] as Int64?).map { Instant(milliseconds: $0) },
-            updatedAt: Instant(milliseconds: self[3]), version: self[4], deleted: self[5])
+        func column<Value: StatementValue>(_ column: ItemColumn) -> Value { self[column.rawValue] }
+        return Item(
+            id: ItemID(stored: column(.id), kind: idKind),
+            columns: Columns(stored: column(.columns)),
+            createdAt: self[ItemColumn.createdAt.rawValue],
+            updatedAt: column(.stamp), version: column(.version), deleted: column(.deleted))
     }
 }
 
@@ -248,7 +257,7 @@ struct ServerRows {
         try transaction.all(
             "\(ItemRow.select) WHERE \(Self.condition) AND id > ? ORDER BY id LIMIT ?",
             [table.id, id, limit]
-        ) { Self.row(ItemRow($0, idKind: table.idKind)) }
+        ) { ItemRow($0, idKind: table.idKind).map(Self.row) }
     }
 
     func count(of table: TableRecord) throws -> Int {

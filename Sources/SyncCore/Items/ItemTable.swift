@@ -52,40 +52,10 @@ struct ItemTable: InTransaction {
 
     /// Writes a row as it is; gives it its row id when it is new.
     func save(_ row: inout ItemRow) throws {
-        if let rowID = row.rowID {
-            try transaction.run(
-                """
-                UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
-                  deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
-                  shadow_columns = ?, settled_at = ?, pending = ?, server_created_at = ?,
-                  deleted_after = ?, unsent_change = ?, own_write = ?, replaced_rows = ?
-                WHERE rowid = ?
-                """,
-                [
-                    row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
-                    row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
-                    row.settledAt, row.pending, row.serverCreatedAt, row.currentDeletedAfter,
-                    row.currentUnsent?.text, row.ownWrite?.text,
-                    row.replaced.recent(at: transaction.now).text, rowID,
-                ])
-        } else {
-            try transaction.run(
-                """
-                INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
-                  server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
-                  pending, server_created_at, deleted_after, unsent_change, own_write, replaced_rows)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                [
-                    row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
-                    row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
-                    row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
-                    row.serverCreatedAt, row.currentDeletedAfter, row.currentUnsent?.text,
-                    row.ownWrite?.text,
-                    row.replaced.recent(at: transaction.now).text,
-                ])
-            row.rowID = transaction.db.insertedRowID
-        }
+        row.replaced = row.replaced.recent(at: transaction.now)
+        if row.rowID != nil { return try transaction.update(row) }
+        try transaction.insert(row)
+        row.rowID = transaction.db.insertedRowID
     }
 
     /// Whether an update that is due is sent before a change of a kind that follows it: a delete, where the

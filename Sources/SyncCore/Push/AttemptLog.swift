@@ -92,17 +92,13 @@ struct AttemptLog: InTransaction {
         guard transaction.db.changedRows == 1 else { return nil }
         transaction.effects.madeWork = true
         if current.attempts > 1 { try transaction.ledger.count(["retried"]) }
-        try transaction.run(
-            """
-            INSERT INTO attempts(operation, number, started_at, method, target, request_body,
-              request_fields)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                current.seq, current.attempts, transaction.now.milliseconds, attempt.method,
-                attempt.target,
-                attempt.body?.text, JSONList.text(attempt.fields),
-            ])
+        try transaction.insert(
+            AttemptRow(
+                operation: current.seq,
+                record: AttemptRecord(
+                    number: current.attempts, startedAt: transaction.now, method: attempt.method,
+                    target: attempt.target, requestBody: attempt.body,
+                    requestFields: attempt.fields, responseFields: [], outcome: "sending")))
         events.emit(.operation, current)
         return current
     }
@@ -210,40 +206,45 @@ struct AttemptLog: InTransaction {
 
     func list(of seq: Int64) throws -> [AttemptRecord] {
         try transaction.all(
-            """
-            SELECT number, started_at, ended_at, method, target, request_body, status,
-              response_excerpt, request_fields, response_fields, outcome, error
-            FROM attempts WHERE operation = ? ORDER BY number
-            """, [seq], AttemptRecord.init)
+            "SELECT \(AttemptRow.stored.names) FROM attempts WHERE operation = ? ORDER BY number",
+            [seq], AttemptRow.init
+        ).map(\.record)
     }
 
     func copy(from old: Int64, to new: Int64) throws {
-        let names = """
-            number, started_at, ended_at, method, target, request_body, status, response_excerpt,
-            outcome, error, reach, request_fields, response_fields
-            """
-        try transaction.run(
-            """
-            INSERT INTO attempts(operation, \(names)) SELECT ?, \(names) FROM attempts
-            WHERE operation = ?
-            """, [new, old])
+        let copies = try transaction.all(
+            "SELECT \(AttemptRow.stored.names) FROM attempts WHERE operation = ?", [old],
+            AttemptRow.init)
+        for var copy in copies {
+            copy.operation = new
+            try transaction.insert(copy)
+        }
     }
 }
 
-extension AttemptRecord {
-    fileprivate init(_ row: StatementRow) {
-        number = row[0]
-        startedAt = Instant(milliseconds: row[1])
-        endedAt = (row[2] as Int64?).map { Instant(milliseconds: $0) }
-        method = row[3]
-        target = row[4]
-        let body: String? = row[5]
-        requestBody = body.flatMap { try? JSONText(validating: $0) }
-        status = row[6]
-        responseExcerpt = row[7]
-        requestFields = JSONList.names(row[8])
-        responseFields = JSONList.names(row[9])
-        outcome = row[10]
-        error = row[11]
-    }
+/// An attempt as it is stored.
+private struct AttemptRow: Stored {
+    var operation: Int64
+    var record: AttemptRecord
+    /// See ``AttemptEnd/reach``.
+    var reach: String?
+
+    static let stored = StoredColumns<AttemptRow>(
+        "attempts",
+        blank: AttemptRow(
+            operation: 0,
+            record: AttemptRecord(
+                number: 0, startedAt: .earliest, method: "", target: "", requestFields: [],
+                responseFields: [], outcome: "")),
+        [
+            .init("operation", \.operation, .key), .init("number", \.record.number, .key),
+            .init("started_at", \.record.startedAt), .init("ended_at", \.record.endedAt),
+            .init("method", \.record.method), .init("target", \.record.target),
+            .init("request_fields", \.record.requestFields),
+            .init("request_body", \.record.requestBody), .init("status", \.record.status),
+            .init("response_fields", \.record.responseFields),
+            .init("response_excerpt", \.record.responseExcerpt),
+            .init("outcome", \.record.outcome), .init("error", \.record.error),
+            .init("reach", \.reach),
+        ])
 }

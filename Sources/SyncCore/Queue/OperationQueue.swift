@@ -63,22 +63,7 @@ struct OperationQueue: InTransaction {
 
     /// Adds a new operation at the end of the queue and sets its `seq`.
     func insert(_ operation: inout TableOperation) throws {
-        try transaction.run(
-            """
-            INSERT INTO operations(op_id, table_id, item_id, kind, state, base_version, base_row,
-              changed_columns, payload, parameters, generation, conditional, made_id, traceparent,
-              actor, title, created_at, successor_of, headers, tracestate)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                operation.id, operation.tableID, operation.itemID.text, operation.kind.rawValue,
-                operation.state.rawValue, operation.baseVersion, operation.baseRow?.text,
-                JSONList.text(operation.changedColumns), operation.payload?.text,
-                JSONList.text(operation.parameters), operation.generation.rawValue,
-                operation.conditional, operation.hasGeneratedID, operation.trace?.parent,
-                operation.actor.rawValue, operation.title, operation.createdAt.milliseconds,
-                operation.successorOf, operation.headers.stored, operation.trace?.state,
-            ])
+        try transaction.insert(operation)
         operation.seq = transaction.db.insertedRowID
         transaction.effects.madeWork = true
     }
@@ -86,29 +71,7 @@ struct OperationQueue: InTransaction {
     /// Saves every column that may change. Each save is a new revision.
     func save(_ operation: inout TableOperation) throws {
         operation.revision += 1
-        try transaction.run(
-            """
-            UPDATE operations SET item_id = ?, kind = ?, state = ?, reason = ?, revision = ?,
-              base_version = ?, base_row = ?, changed_columns = ?, payload = ?, maybe_applied = ?,
-              parameters = ?, generation = ?, conditional = ?, highest_id = ?, title = ?,
-              attempts = ?, first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = ?,
-              closed_at = ?, last_status = ?, last_error = ?, successor_of = ?, made_id = ?,
-              may_arrive_late = ?, waits_for = ?, headers = ? WHERE seq = ?
-            """,
-            [
-                operation.itemID.text, operation.kind.rawValue, operation.state.rawValue,
-                operation.reason, operation.revision, operation.baseVersion,
-                operation.baseRow?.text, JSONList.text(operation.changedColumns),
-                operation.payload?.text, operation.maybeApplied,
-                JSONList.text(operation.parameters), operation.generation.rawValue,
-                operation.conditional, operation.highestID, operation.title, operation.attempts,
-                operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
-                operation.nextAttemptAt?.milliseconds, operation.closedAt?.milliseconds,
-                operation.lastStatus, operation.lastError, operation.successorOf,
-                operation.hasGeneratedID,
-                operation.mayArriveLate, operation.waitsFor, operation.headers.stored,
-                operation.seq,
-            ])
+        try transaction.update(operation)
         transaction.effects.madeWork = true
     }
 
@@ -174,7 +137,7 @@ struct DueOperations {
             : "AND table_id NOT IN (\(tables.sorted().map(String.init).joined(separator: ",")))"
         return try transaction.all(
             """
-            SELECT \(TableOperation.columns) FROM operations INDEXED BY operations_due
+            SELECT \(TableOperation.stored.names) FROM operations INDEXED BY operations_due
             JOIN tables ON tables.id = operations.table_id
             WHERE \(Self.mayBeSent) AND seq > ? AND seq <= ? AND \(Self.isDue) \(others)
             ORDER BY seq LIMIT ?

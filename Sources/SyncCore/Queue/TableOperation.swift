@@ -115,73 +115,51 @@ extension TableOperation {
     }
 }
 
-extension TableOperation {
-    /// The columns in the order in which ``init(_:)`` reads them.
-    static let columns = """
-        tables.name, tables.id_kind, seq, op_id, table_id, item_id, kind, state, reason, revision,
-        base_version, base_row, changed_columns, payload, maybe_applied, parameters, generation,
-        conditional, made_id, highest_id, traceparent, actor, title, attempts, created_at,
-        first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
-        successor_of, may_arrive_late, waits_for, headers, tracestate
-        """
-    /// The index of the payload among them, from 0.
-    static let payloadColumn = 13
-    /// The number of these columns.
-    static let columnCount = 36
+extension TableOperation: Stored {
+    static let stored = StoredColumns<TableOperation>(
+        "operations",
+        blank: TableOperation(
+            id: "", tableID: 0, table: .blank, itemID: ItemID(0), kind: .insert,
+            generation: .mobileApps, actor: .client, createdAt: .earliest),
+        [
+            .init("tables.name", \.table, .joined), .init("seq", \.seq, .assigned),
+            .init("op_id", \.id, .fixed), .init("table_id", \.tableID, .fixed),
+            .init("item_id", get: \.itemID.text) { $0.itemID = ItemID(stored: $1, kind: .string) },
+            .init("tables.id_kind", .joined, get: \.itemID.kind.rawValue) {
+                $0.itemID = ItemID(stored: $0.itemID.text, kind: IDKind(rawValue: $1) ?? .string)
+            },
+            .init("kind", \.kind), .init("state", \.state), .init("reason", \.reason),
+            .init("revision", \.revision), .init("base_version", \.baseVersion),
+            .init("base_row", \.baseRow), .init("changed_columns", \.changedColumns),
+            .init("payload", \.payload), .init("maybe_applied", \.maybeApplied),
+            .init("may_arrive_late", \.mayArriveLate),
+            .init("parameters", get: { JSONList.text($0.parameters) }) {
+                $0.parameters = JSONList.parameters($1)
+            },
+            .init("headers", get: \.headers.stored) { $0.headers = HTTPFields(stored: $1) },
+            .init("generation", \.generation), .init("conditional", \.conditional),
+            .init("made_id", \.hasGeneratedID), .init("highest_id", \.highestID),
+            .init("traceparent", .fixed, get: \.trace?.parent) { operation, parent in
+                operation.trace = parent.map { Trace(parent: $0) }
+            },
+            .init("tracestate", .fixed, get: \.trace?.state) { $0.trace?.state = $1 },
+            .init("actor", \.actor, .fixed, unreadable: .client), .init("title", \.title),
+            .init("attempts", \.attempts), .init("created_at", \.createdAt, .fixed),
+            .init("first_attempt_at", \.firstAttemptAt), .init("last_attempt_at", \.lastAttemptAt),
+            .init("next_attempt_at", \.nextAttemptAt), .init("closed_at", \.closedAt),
+            .init("last_status", \.lastStatus), .init("last_error", \.lastError),
+            .init("successor_of", \.successorOf), .init("waits_for", \.waitsFor),
+        ])
+
     /// Selects operations with their tables.
     static let select = """
-        SELECT \(columns) FROM operations JOIN tables ON tables.id = operations.table_id
+        SELECT \(stored.names) FROM operations JOIN tables ON tables.id = operations.table_id
         """
     // Constants, because statements are cached by their text.
     static let bySeq = "\(select) WHERE seq = ?"
     static let byID = "\(select) WHERE op_id = ?"
     static let bySuccessorOf = "\(select) WHERE successor_of = ?"
     static let byWaitsFor = "\(select) WHERE waits_for = ?"
-
-    init?(_ row: StatementRow) {
-        guard let table = TableName(row[0] as String), let kind = OperationKind(rawValue: row[6]),
-            let state = OperationState(rawValue: row[7]),
-            let generation = Generation(rawValue: row[16])
-        else { return nil }
-        seq = row[2]
-        id = row[3]
-        tableID = row[4]
-        self.table = table
-        itemID = ItemID(stored: row[5], kind: IDKind(rawValue: row[1]) ?? .string)
-        self.kind = kind
-        self.state = state
-        self.generation = generation
-        reason = row[8]
-        revision = row[9]
-        baseVersion = row[10]
-        baseRow = (row[11] as String?).map { Columns(stored: $0) }
-        changedColumns = JSONList.names(row[12])
-        payload = (row[13] as String?).map { Columns(stored: $0) }
-        maybeApplied = row[14]
-        parameters = JSONList.parameters(row[15])
-        conditional = row[17]
-        hasGeneratedID = row[18]
-        highestID = row[19]
-        trace = (row[20] as String?).map { Trace(parent: $0, state: row[35]) }
-        actor = Actor(rawValue: row[21]) ?? .client
-        title = row[22]
-        attempts = row[23]
-        createdAt = Instant(milliseconds: row[24])
-        firstAttemptAt = Self.instant(row[25])
-        lastAttemptAt = Self.instant(row[26])
-        nextAttemptAt = Self.instant(row[27])
-        closedAt = Self.instant(row[28])
-        lastStatus = row[29]
-        lastError = row[30]
-        successorOf = row[31]
-        mayArriveLate = row[32]
-        waitsFor = row[33]
-        headers = HTTPFields(stored: row[34])
-    }
-
-    private static func instant(_ milliseconds: Int64?) -> Instant? {
-        milliseconds.map { Instant(milliseconds: $0) }
-    }
 
     func summary(identity: String) -> OperationSummary {
         OperationSummary(

@@ -65,40 +65,8 @@ public final class StoreIndex: Sendable {
 
     private static let version = 4
     private static let schema = """
-        CREATE TABLE stores (
-          identity TEXT PRIMARY KEY NOT NULL,
-          inode INTEGER,
-          bytes INTEGER,
-          changed_at INTEGER,
-          is_due INTEGER NOT NULL,
-          due_at INTEGER,
-          noted_at INTEGER,
-          oldest_at INTEGER,
-          oldest_for_person_at INTEGER,
-          accepted INTEGER NOT NULL,
-          applied INTEGER NOT NULL,
-          collapsed INTEGER NOT NULL,
-          discarded INTEGER NOT NULL,
-          queued INTEGER NOT NULL,
-          waiting INTEGER NOT NULL,
-          sending INTEGER NOT NULL,
-          unknown INTEGER NOT NULL,
-          conflict INTEGER NOT NULL,
-          quarantined INTEGER NOT NULL,
-          conflicts INTEGER NOT NULL,
-          refusals INTEGER NOT NULL,
-          retries INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        CREATE TABLE store_tables (
-          identity TEXT NOT NULL,
-          name TEXT NOT NULL,
-          items INTEGER NOT NULL,
-          set_aside INTEGER NOT NULL,
-          pulls_fail INTEGER NOT NULL,
-          conflicts INTEGER NOT NULL,
-          refused INTEGER NOT NULL,
-          PRIMARY KEY (identity, name)
-        ) WITHOUT ROWID;
+        \(StoreRow.stored.creation);
+        \(TableRow.stored.creation);
         CREATE TABLE policies_left (
           identity TEXT NOT NULL,
           name TEXT NOT NULL,
@@ -107,65 +75,37 @@ public final class StoreIndex: Sendable {
         PRAGMA user_version = \(version);
         """
 
+    private func access<T>(
+        _ beginning: Connection.Beginning, _ body: (Connection) throws -> T
+    ) throws(StoreError) -> T {
+        do { return try file.transaction(beginning, body) } catch { throw StoreError(error) }
+    }
+
     @available(*, noasync)
     public func entries() throws(StoreError) -> [String: Entry] {
-        do {
-            return try file.transaction(.deferred) { db in
-                var all: [String: Entry] = [:]
-                try db.query("SELECT * FROM stores", []) { row in
-                    all[row[0]] = Entry(row)
-                    return true
-                }
-                try db.query("SELECT * FROM store_tables ORDER BY identity, name", []) { row in
-                    all[row[0]]?.summary.tables.append(StoreSummary.Table(row))
-                    return true
-                }
-                return all
-            }
-        } catch {
-            throw StoreError(error)
+        try access(.deferred) { db in
+            let stores = try db.all(
+                "SELECT \(StoreRow.stored.names) FROM stores", [], StoreRow.init)
+            var all = Dictionary(uniqueKeysWithValues: stores.map { ($0.identity, $0.entry) })
+            let tables = try db.all(
+                "SELECT \(TableRow.stored.names) FROM store_tables ORDER BY identity, name", [],
+                TableRow.init)
+            for row in tables { all[row.identity]?.summary.tables.append(row.table) }
+            return all
         }
     }
 
     /// Writes the entry of a store. It is on disk when this returns.
     @available(*, noasync)
     public func put(_ entry: Entry, of identity: String) throws(StoreError) {
-        do {
-            try file.transaction(.immediate) { db in
-                let summary = entry.summary
-                let (ledger, queue) = (summary.ledger, summary.ledger.queue)
-                var (isDue, dueAt, notedAt): (Bool, Instant?, Instant?) = (false, nil, nil)
-                switch summary.due {
-                case .never: break
-                case .now: isDue = true
-                case .at(let time, let noted): (dueAt, notedAt) = (time, noted)
-                }
-                try db.run(
-                    """
-                    REPLACE INTO stores
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                    [
-                        identity, entry.file?.inode, entry.file?.bytes, entry.file?.changedAt,
-                        isDue, dueAt?.milliseconds, notedAt?.milliseconds,
-                        summary.oldestAt?.milliseconds, summary.oldestForPersonAt?.milliseconds,
-                        ledger.accepted, ledger.applied, ledger.collapsed, ledger.discarded,
-                        queue.queued, queue.waiting, queue.sending, queue.unknown,
-                        queue.conflict, queue.quarantined, ledger.conflicts, ledger.refusals,
-                        ledger.retries,
-                    ])
-                try db.run("DELETE FROM store_tables WHERE identity = ?", [identity])
-                for table in summary.tables {
-                    try db.run(
-                        "INSERT INTO store_tables VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        [
-                            identity, table.name, table.items, table.setAside, table.pullsFail,
-                            table.conflicts, table.refused,
-                        ])
-                }
+        try access(.immediate) { db in
+            try db.run(
+                StoreRow.stored.replace,
+                StoreRow.stored.inserted(StoreRow(identity: identity, entry: entry)))
+            try db.run("DELETE FROM store_tables WHERE identity = ?", [identity])
+            for table in entry.summary.tables {
+                try db.insert(TableRow(identity: identity, table: table))
             }
-        } catch {
-            throw StoreError(error)
         }
     }
 
@@ -174,40 +114,78 @@ public final class StoreIndex: Sendable {
     }
 }
 
-extension StoreIndex.Entry {
-    /// Reads a row of `stores` by column position, because there may be thousands at a start.
-    fileprivate init(_ row: StatementRow) {
-        func time(_ place: Int) -> Instant? {
-            (row[place] as Int64?).map { Instant(milliseconds: $0) }
-        }
-        var queue = QueueCounts()
-        queue.queued = row[13]
-        queue.waiting = row[14]
-        queue.sending = row[15]
-        queue.unknown = row[16]
-        queue.conflict = row[17]
-        queue.quarantined = row[18]
-        let timed = time(5).flatMap { at in time(6).map { DueWork.at(at, noted: $0) } }
-        let summary = StoreSummary(
-            due: row[4] ? .now : timed ?? .never, oldestAt: time(7),
-            oldestForPersonAt: time(8),
-            ledger: Ledger(
-                accepted: row[9], applied: row[10], collapsed: row[11],
-                discarded: row[12], queue: queue, conflicts: row[19], refusals: row[20],
-                retries: row[21]), tables: [])
-        let file = (row[1] as Int64?).map {
-            StoreFile(inode: $0, bytes: row[2], changedAt: row[3])
-        }
-        self.init(summary: summary, file: file)
+/// An entry as it is stored, without its tables.
+private struct StoreRow: Stored {
+    var identity: String
+    var entry: StoreIndex.Entry
+
+    static let stored = StoredColumns<StoreRow>(
+        "stores", blank: StoreRow(identity: "", entry: .init(summary: .empty, file: nil)),
+        [
+            .init("identity", \.identity, .key),
+            .init("inode", get: \.entry.file?.inode) { row, inode in
+                row.entry.file = inode.map { StoreFile(inode: $0, bytes: 0, changedAt: 0) }
+            },
+            .init("bytes", get: \.entry.file?.bytes) { $0.entry.file?.bytes = $1 ?? 0 },
+            .init("changed_at", get: \.entry.file?.changedAt) {
+                $0.entry.file?.changedAt = $1 ?? 0
+            },
+            .init("is_due", get: { $0.entry.summary.due == .now }) {
+                $0.entry.summary.due = $1 ? .now : .never
+            },
+            .init("due_at", get: \.entry.summary.due.time) { row, time in
+                if let time { row.entry.summary.due = .at(time, noted: time) }
+            },
+            .init("noted_at", get: \.entry.summary.due.notedAt) { row, noted in
+                guard let noted, let time = row.entry.summary.due.time else { return }
+                row.entry.summary.due = .at(time, noted: noted)
+            },
+            .init("oldest_at", \.entry.summary.oldestAt),
+            .init("oldest_for_person_at", \.entry.summary.oldestForPersonAt),
+            .init("accepted", \.entry.summary.ledger.accepted),
+            .init("applied", \.entry.summary.ledger.applied),
+            .init("collapsed", \.entry.summary.ledger.collapsed),
+            .init("discarded", \.entry.summary.ledger.discarded),
+            .init("queued", \.entry.summary.ledger.queue.queued),
+            .init("waiting", \.entry.summary.ledger.queue.waiting),
+            .init("sending", \.entry.summary.ledger.queue.sending),
+            .init("unknown", \.entry.summary.ledger.queue.unknown),
+            .init("conflict", \.entry.summary.ledger.queue.conflict),
+            .init("quarantined", \.entry.summary.ledger.queue.quarantined),
+            .init("conflicts", \.entry.summary.ledger.conflicts),
+            .init("refusals", \.entry.summary.ledger.refusals),
+            .init("retries", \.entry.summary.ledger.retries),
+        ])
+}
+
+extension DueWork {
+    /// When it is due, where it waits for a time.
+    fileprivate var time: Instant? {
+        if case .at(let time, _) = self { time } else { nil }
+    }
+
+    fileprivate var notedAt: Instant? {
+        if case .at(_, let noted) = self { noted } else { nil }
     }
 }
 
-extension StoreSummary.Table {
-    fileprivate init(_ row: StatementRow) {
-        self.init(
-            name: row[1], items: row[2], setAside: row[3], pullsFail: row[4],
-            conflicts: row[5], refused: row[6])
-    }
+/// A table of a store's summary as it is stored.
+private struct TableRow: Stored {
+    var identity: String
+    var table: StoreSummary.Table
+
+    static let stored = StoredColumns<TableRow>(
+        "store_tables",
+        blank: TableRow(
+            identity: "",
+            table: .init(
+                name: "", items: 0, setAside: 0, pullsFail: false, conflicts: 0, refused: 0)),
+        [
+            .init("identity", \.identity, .key), .init("name", \.table.name, .key),
+            .init("items", \.table.items), .init("set_aside", \.table.setAside),
+            .init("pulls_fail", \.table.pullsFail), .init("conflicts", \.table.conflicts),
+            .init("refused", \.table.refused),
+        ])
 }
 
 // Policy changes for all stores that a closed store has not applied. They are stored here, also across
@@ -218,44 +196,31 @@ extension StoreIndex {
     public func deferPolicies(
         of tables: [TableName], to identities: [String]
     ) throws(StoreError) {
-        do {
-            try file.transaction(.immediate) { db in
-                for identity in identities {
-                    for table in tables {
-                        try db.run(
-                            "INSERT OR IGNORE INTO policies_left VALUES (?, ?)",
-                            [identity, table.text])
-                    }
+        try access(.immediate) { db in
+            for identity in identities {
+                for table in tables {
+                    try db.run(
+                        "INSERT OR IGNORE INTO policies_left VALUES (?, ?)", [identity, table.text])
                 }
             }
-        } catch {
-            throw StoreError(error)
         }
     }
 
     /// The tables whose policies a store has to apply.
     @available(*, noasync)
     public func deferredPolicies(of identity: String) throws(StoreError) -> Set<String> {
-        do {
-            return try file.transaction(.deferred) { db in
-                let names: [String] = try db.column(
-                    "SELECT name FROM policies_left WHERE identity = ?", [identity])
-                return Set(names)
-            }
-        } catch {
-            throw StoreError(error)
-        }
+        Set(
+            try access(.deferred) {
+                try $0.column("SELECT name FROM policies_left WHERE identity = ?", [identity])
+                    as [String]
+            })
     }
 
     /// Removes the tables of a store that has applied their policies.
     @available(*, noasync)
     public func removeDeferredPolicies(of identity: String) throws(StoreError) {
-        do {
-            try file.transaction(.immediate) { db in
-                try db.run("DELETE FROM policies_left WHERE identity = ?", [identity])
-            }
-        } catch {
-            throw StoreError(error)
+        try access(.immediate) {
+            try $0.run("DELETE FROM policies_left WHERE identity = ?", [identity])
         }
     }
 }

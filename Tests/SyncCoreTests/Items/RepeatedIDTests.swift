@@ -53,7 +53,7 @@ import Testing
             return try transaction.all(
                 "\(ItemRow.select) WHERE table_id = ? AND deleted = 0", [table.id]
             ) { row in
-                let row = ItemRow(row, idKind: .integer)
+                let row = try #require(ItemRow(row, idKind: .integer))
                 return "\(row.id) \(row.columns.text) \(row.deleted)"
             }.sorted()
         }
