@@ -132,12 +132,12 @@ struct OperatorAPI: Sendable {
     func actionResponse(_ outcome: ActionOutcome, noun: String) throws(Problem) -> Response {
         switch outcome {
         case .done(let operation):
-            return .json(Answers.ActionResult(operation: operation.map { .init($0) }))
+            return .json(Answers.ActionResult(operation: operation))
         case .changed(let current):
             throw Problem(
                 status: .conflict, code: "operation-changed",
                 detail: "It changed since; look again and decide anew.",
-                current: Answers.OperationSummary(current))
+                current: current)
         case .notFound: throw .notFound("There is no such \(noun).")
         case .refused(let reason):
             throw Problem(status: .conflict, code: "refused", detail: reason)

@@ -57,16 +57,14 @@ extension OperatorAPI {
         return .json(
             Answers.StoredBytes(
                 identity: tenant.identity, bytes: usage.bytes, tombstones: usage.tombstones,
-                parts: usage.parts.map {
-                    .init(kind: $0.kind, rows: $0.rows, bytes: $0.bytes)
-                }, retention: .init(await tenant.engine.settings.retention)))
+                parts: usage.parts, retention: await tenant.engine.settings.retention))
     }
 
     /// Every identity that has a store, with its queue.
     func identityList(_: OperatorCall) async throws(Problem) -> Response {
         var rows: [Answers.KnownIdentity] = []
         for known in tenants.overview { rows.append(try await identityRow(known)) }
-        return .json(Answers.Page(rows))
+        return .json(Page(rows))
     }
 
     private func identityRow(

@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Platform
-import SyncCore
+package import SyncCore
 import TablesProtocol
 
 /// One request to `/-/`, with its path parameters, query and body read and checked by openapi.json.
@@ -155,7 +155,7 @@ struct Problem: Error, Sendable {
     var position: Int?
     var pointer: String?
     var parameter: String?
-    var current: Answers.OperationSummary?
+    var current: OperationSummary?
     /// Further header fields.
     var fields: HTTPFields = [:]
 

@@ -60,14 +60,12 @@ struct ExportedList: Sendable {
         (self.name, self.columns, self.numbers, self.read) = (name, columns, numbers, read)
     }
 
-    /// A list of the store, whose columns are the members of its answers.
-    init<Element, Answer: Encodable>(
-        _ list: WholeList<Element>, named name: String, as type: Answer.Type,
-        _ answer: @escaping @Sendable (Element) -> Answer
-    ) {
-        self.init(named: name, columns: Self.members(of: "\(type)"), numbers: list.numbers) {
+    /// A list of the store, whose columns are the members of its elements.
+    init<Element: Encodable>(_ list: WholeList<Element>, named name: String) {
+        self.init(named: name, columns: Self.members(of: "\(Element.self)"), numbers: list.numbers)
+        {
             numbers throws(StoreError) in
-            try await list.read(numbers).map { JSONValue(answer: answer($0)) }
+            try await list.read(numbers).map { JSONValue(answer: $0) }
         }
     }
 

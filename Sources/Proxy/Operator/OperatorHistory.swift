@@ -21,8 +21,7 @@ extension OperatorAPI {
         }
         return .json(
             Answers.HistoryPage(
-                items: page.items.map { Answers.HistoryEntry($0, identity: tenant.identity) },
-                next: page.next, total: page.total, from: filter.period.from,
+                items: page.items, next: page.next, total: page.total, from: filter.period.from,
                 to: filter.period.to))
     }
 
@@ -32,11 +31,7 @@ extension OperatorAPI {
         let list = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.allHistory(filter)
         }
-        return try export(
-            call, tenant, format,
-            ExportedList(list, named: "history", as: Answers.HistoryEntry.self) {
-                Answers.HistoryEntry($0, identity: tenant.identity)
-            })
+        return try export(call, tenant, format, ExportedList(list, named: "history"))
     }
 
     private func historyFilter(
@@ -108,7 +103,7 @@ extension OperatorAPI {
 
     private func actor(
         _ text: String?, _ tenant: Tenant
-    ) async throws(Problem) -> SyncCore.Actor? {
+    ) async throws(Problem) -> Actor? {
         guard let text = text.nonEmpty else { return nil }
         if let actor = HistoryWords.actor(text) { return actor }
         let isClient = try await mappingErrors { () throws(StoreError) in
@@ -146,7 +141,7 @@ extension OperatorAPI {
         return .json(
             Answers.UndoResult(
                 effect: effect, sentence: undoing.sentence, dryRun: Self.isDryRun(call),
-                operation: operation.map { .init($0) }))
+                operation: operation))
     }
 
     private static func isDryRun(_ call: OperatorCall) -> Bool {

@@ -24,7 +24,7 @@ extension OperatorAPI {
             try await tenant.store.operations(
                 filter, sorted: order, after: after, skip: skip, limit: limit)
         }
-        return .json(Answers.Page(page) { Answers.OperationSummary($0) })
+        return .json(page)
     }
 
     private static func order(_ call: OperatorCall) -> OperationOrder {
@@ -39,9 +39,7 @@ extension OperatorAPI {
         }
         return try export(
             call, tenant, format,
-            ExportedList(
-                list, named: "operations", as: Answers.OperationSummary.self,
-                Answers.OperationSummary.init))
+            ExportedList(list, named: "operations"))
     }
 
     /// `GET /operations/groups`: counts the operations that have a reason, by cause.
@@ -52,7 +50,7 @@ extension OperatorAPI {
         let groups = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operationGroups(filter, limit: limit)
         }
-        return .json(Answers.Page(groups) { Answers.OperationGroup($0) })
+        return .json(groups)
     }
 
     /// `POST /operations/outcomes`: says where some operations are now.
@@ -62,7 +60,7 @@ extension OperatorAPI {
         let outcomes = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.outcomes(of: ids)
         }
-        return .json(Answers.Page(outcomes.map { Answers.OperationOutcome($0) }))
+        return .json(Page(outcomes))
     }
 
     private static func filter(_ call: OperatorCall) throws(Problem) -> OperationFilter {
@@ -105,7 +103,7 @@ extension OperatorAPI {
             try await tenant.store.operation(call.parameter("id"))
         }
         guard let detail else { throw .notFound("There is no such operation.") }
-        return .json(Answers.OperationDetail(detail))
+        return .json(detail)
     }
 
     /// `POST /operations/{id}/retry`: lets an operation be tried again now.
@@ -157,7 +155,7 @@ extension OperatorAPI {
                 to: call.body["identity"]?.string ?? "",
                 isUndone: call.body["undo"]?.bool ?? false, isDryRun: isDryRun)
             return .json(
-                Answers.BulkResult(
+                BulkResult(
                     matched: matched, changed: isDryRun ? 0 : taken, refused: matched - taken,
                     dryRun: isDryRun))
         } catch {
@@ -179,12 +177,12 @@ extension OperatorAPI {
             let part = try await mappingErrors { () throws(StoreError) in
                 try await tenant.store.bulkPart(action, filter, after: after, limit: limit)
             }
-            return .json(Answers.BulkResult(part))
+            return .json(part)
         }
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.bulk(action, filter, dryRun: dryRun)
         }
-        return .json(Answers.BulkResult(outcome, dryRun: dryRun))
+        return .json(outcome)
     }
 
     /// The operations that a body selects by `filter`, or by `all` without a filter: what is done to all
@@ -258,17 +256,13 @@ extension OperatorAPI {
             let list = try await mappingErrors { () throws(StoreError) in
                 try await tenant.store.allConflicts(filter)
             }
-            return try export(
-                call, tenant, format,
-                ExportedList(
-                    list, named: "conflicts", as: Answers.ConflictDetail.self,
-                    Answers.ConflictDetail.init))
+            return try export(call, tenant, format, ExportedList(list, named: "conflicts"))
         }
         let (limit, after) = (try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.conflicts(filter, after: after, limit: limit)
         }
-        return .json(Answers.Page(page) { Answers.ConflictDetail($0) })
+        return .json(page)
     }
 
     /// `GET /conflicts/{id}`: one conflict.
@@ -278,7 +272,7 @@ extension OperatorAPI {
             try await tenant.store.conflict(call.parameter("id"))
         }
         guard let detail else { throw .notFound("There is no such open conflict.") }
-        return .json(Answers.ConflictDetail(detail))
+        return .json(detail)
     }
 
     /// `POST /conflicts/{id}/resolve`: decides a conflict.
@@ -344,7 +338,7 @@ extension OperatorAPI {
                 try await tenant.store.operation(call.parameter("id"))
             }
             for row in [detail?.base, detail?.mine, detail?.server] {
-                ignored.subtract(row.map { Columns(stored: $0.text).names } ?? [])
+                ignored.subtract(row?.names ?? [])
             }
         }
         return try Self.columns(call.body[name], name: name, without: ignored)

@@ -23,7 +23,7 @@ extension OperatorAPI {
         let hasNext = page.hasMore && !page.items.isEmpty
         let next = hasNext ? String(query.skip + page.items.count) : nil
         return .json(
-            Answers.Page(items: rows, next: next, total: page.count ?? rows.count))
+            Page(items: rows, next: next, total: page.count ?? rows.count))
     }
 
     private static func text(_ call: OperatorCall) -> String? {
@@ -156,22 +156,18 @@ extension OperatorAPI {
     private static func row(
         _ item: Item, _ operation: OperationSummary?
     ) -> Answers.TableItem {
-        var members: [JSONValue.Member] = [.init("id", .string(item.id.text))]
-        var own: [JSONValue.Member] = []
-        for column in item.columns.all {
-            let member = JSONValue.Member(column.name, column.value.value)
-            if SystemProperty(named: column.name, in: .mobileApps) == nil {
-                members.append(member)
-            } else {
-                own.append(member)
-            }
-        }
-        members += [
-            .init("createdAt", .time(item.createdAt)), .init("updatedAt", .time(item.updatedAt)),
-            .init("version", .string(item.version)), .init("deleted", .bool(item.deleted)),
-        ]
+        let columns = item.columns.all
+        let time = { (time: Instant?) in time.map { JSONText.string($0.text) } ?? .null }
+        let isOwn = { SystemProperty(named: $0, in: .mobileApps) != nil }
+        let own = columns.filter { isOwn($0.name) }
+        let row = Columns(
+            [.init("id", .string(item.id.text))] + columns.filter { !isOwn($0.name) } + [
+                .init("createdAt", time(item.createdAt)),
+                .init("updatedAt", time(item.updatedAt)),
+                .init("version", .string(item.version)), .init("deleted", .bool(item.deleted)),
+            ])
         return Answers.TableItem(
-            item: .init(.object(members)), ownColumns: own.isEmpty ? nil : .init(.object(own)),
+            item: row, ownColumns: own.isEmpty ? nil : Columns(own),
             state: state(operation), operationState: operation?.state, operationId: operation?.id,
             reason: operation?.reason)
     }

@@ -1,13 +1,14 @@
 import HTTPMessage
 import HTTPTypes
 import Platform
+import SyncCore
 import TablesProtocol
 
 // Capability addresses and sessions.
 extension OperatorAPI {
     /// `GET /access`: lists the capability addresses.
     func accessList(_: OperatorCall) -> Response {
-        .json(Answers.Page(capabilities.all.map { Answers.Access($0) }))
+        .json(Page(capabilities.all.map { Answers.Access($0) }))
     }
 
     /// `POST /access`: makes a capability address for a client.
@@ -55,7 +56,7 @@ extension OperatorAPI {
     func sessionList(_ call: OperatorCall) -> Response {
         let caller = access.caller(call.request)
         return .json(
-            Answers.Page(
+            Page(
                 access.sessions.map {
                     Answers.DashboardSession($0, isCurrent: caller == .session($0))
                 }))

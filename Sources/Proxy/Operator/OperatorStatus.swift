@@ -18,13 +18,13 @@ extension OperatorAPI {
         return .json(
             Answers.Status(
                 identity: tenant.identity, version: Version.text, startedAt: startedAt,
-                addresses: rules.addresses.map { .init($0) }, backend: .init(status.backend),
-                mode: .init(status.mode), queue: .init(status.queue),
+                addresses: rules.addresses.map { .init($0) }, backend: status.backend,
+                mode: .init(status.mode), queue: status.queue,
                 ledger: .init(status.ledger),
                 tables: status.tables.map { .init($0, identity: tenant.identity) },
                 wantedTables: wantedTables.map(\.text), lastSync: status.lastSync,
                 nextSync: status.nextSync,
-                currentRun: current.map { .init($0, identity: tenant.identity) }, warnings: all,
+                currentRun: current, warnings: all,
                 rejectedRequests: rejections.total, identities: tenants.identities,
                 unsigned: await tenants.unsigned().map {
                     .init(operations: $0.operations, identity: $0.user, sentence: $0.sentence)
@@ -64,7 +64,7 @@ extension OperatorAPI {
 
     /// `GET /rejections`: counts the requests that the guard refused, by reason.
     func rejectionList(_: OperatorCall) -> Response {
-        .json(Answers.Page(rejections.all.map { Answers.Rejection($0) }))
+        .json(Page(rejections.all.map { Answers.Rejection($0) }))
     }
 
     /// `GET /settings`: the settings of sync.
@@ -101,7 +101,7 @@ extension OperatorAPI {
         let samples = try await mappingErrors { () throws(StoreError) in
             try await tenant.engine.samples(since: since, stepSeconds: step)
         }
-        return .json(Answers.Page(samples.map { Answers.Sample($0) }))
+        return .json(Page(samples.map { Answers.Sample($0) }))
     }
 }
 

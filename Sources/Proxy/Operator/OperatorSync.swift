@@ -82,7 +82,7 @@ extension OperatorAPI {
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.runs(after: after, limit: limit)
         }
-        return .json(Answers.Page(page) { Answers.Run($0, identity: tenant.identity) })
+        return .json(page)
     }
 
     /// `GET /runs/{id}`: one run.
@@ -91,7 +91,7 @@ extension OperatorAPI {
         guard let run = await tenant.engine.run(call.parameter("id")) else {
             throw .notFound("There is no such run.")
         }
-        return .json(Answers.Run(run, identity: tenant.identity))
+        return .json(run)
     }
 
     /// `POST /runs/{id}/cancel`: stops a run after the request in flight.
@@ -108,9 +108,8 @@ extension OperatorAPI {
         guard let run = await tenant.engine.result(of: id, timeout: wait) else {
             throw .unavailable("The run is not known any more.")
         }
-        let body = Answers.Run(run, identity: tenant.identity)
-        if run.state != .running { return .json(body) }
-        return .json(body, status: .accepted, location: call.location("runs/\(run.id)"))
+        if run.state != .running { return .json(run) }
+        return .json(run, status: .accepted, location: call.location("runs/\(run.id)"))
     }
 
     private static func wait(_ call: OperatorCall) throws(Problem) -> Duration {

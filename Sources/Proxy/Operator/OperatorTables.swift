@@ -12,7 +12,7 @@ extension OperatorAPI {
             try await tenant.store.tables()
         }
         return .json(
-            Answers.Page(tables.map { Answers.TableStatus($0, identity: tenant.identity) }))
+            Page(tables.map { Answers.TableStatus($0, identity: tenant.identity) }))
     }
 
     /// Changes a table's policies: in the store of `?identity=`, or without it in all stores.
@@ -74,7 +74,7 @@ extension OperatorAPI {
             try await tenant.store.setAsideRows(of: table, after: call.query["after"], limit: limit)
         }
         guard let page else { throw .notFound("There is no table \(table) here yet.") }
-        return .json(Answers.Page(page) { Answers.SetAsideRow($0) })
+        return .json(page)
     }
 }
 
@@ -89,6 +89,6 @@ extension OperatorAPI {
             try await tenant.store.serverRows(of: table, after: call.query["after"], limit: limit)
         }
         guard let page else { throw .notFound("There is no table \(table) here yet.") }
-        return .json(Answers.Page(page) { Answers.ServerRow($0) })
+        return .json(page)
     }
 }

@@ -2,7 +2,7 @@ public import TablesProtocol
 
 /// What decides a conflict: both sides changed the row, and not only in different columns. Changes of
 /// different columns are merged under every policy, unless an earlier request may have taken effect.
-public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
+public enum ConflictPolicy: String, Codable, Sendable, Hashable, CaseIterable {
     /// A person decides.
     case ask
     /// The local value wins in each column that both sides changed. A person decides if either side deleted
@@ -34,61 +34,52 @@ enum ConflictReason {
     }
 }
 
-/// A conflict with everything that a person needs to decide it.
-public struct ConflictDetail: Sendable, Hashable {
-    /// One column of the conflict.
-    public struct Field: Sendable, Hashable {
-        public var name: String
-        /// The value that the local change started from; nil if there was no such column.
-        public var base: JSONText?
-        /// The local value; nil if the local row has no such column.
-        public var mine: JSONText?
-        /// The backend's value; nil if the backend's row has no such column.
-        public var server: JSONText?
-        /// Whether both sides changed the column, to different values.
-        public var overlaps: Bool
-    }
-
+/// base: the server's row that the change started from. mine: with the local change. server: as the
+/// backend has it now. proposed: the merge that `merged` takes.
+public struct ConflictDetail: Codable, Sendable, Hashable {
+    /// The id of the operation.
     public var id: OperationID
-    /// The identity that the operation belongs to.
+    /// Whose it is: `anonymous`, or the key of a user.
     public var identity: String
-    /// The table as first spelled.
     public var table: String
-    /// The item's id.
     public var itemID: String
-    /// The operation's revision, which a resolution must name.
     public var revision: Int
     public var kind: OperationKind
-    /// A short text of the item for a person.
     public var title: String?
-    /// Why this is a conflict, in plain words.
+    /// Why it is a conflict, in plain words.
     public var reason: String?
-    /// The user's columns that the change started from.
-    public var base: JSONText?
-    /// The columns as the local change leaves them; nil if it deletes the row.
-    public var mine: JSONText?
-    /// The backend's columns; nil if the backend has no row.
-    public var server: JSONText?
-    public var serverDeleted: Bool
+    public var base: Columns?
+    public var mine: Columns?
+    public var server: Columns?
     public var mineDeleted: Bool
-    /// The columns in which the rows differ.
-    public var fields: [Field]
-    /// The proposed merge: my value in each column that only I changed, the backend's value in every other
-    /// column. Nil if either side is deleted.
-    public var proposed: JSONText?
-    /// When its last request began; without a request, when it was accepted.
+    public var serverDeleted: Bool
+    public var fields: [ConflictField]
+    public var proposed: Columns?
     public var since: Instant
-    /// When the local change was made. Where it consists of several writes: when the first was accepted.
     public var mineAt: Instant
-    /// Who made it, or the first of its writes.
-    public var mineActor: Actor
-    /// The backend's `updatedAt` of its row, as it sent it; nil when it has no row, or none on it.
+    public var mineActor: Actor.Kind
+    /// The name of the capability address that the client used; null for none.
+    public var mineClient: String?
+    /// The backend's `updatedAt` of its row, as it sent it; null when there is none.
     public var serverAt: String?
 }
 
-extension ConflictDetail.Field {
+/// A column in which the two sides of a conflict differ.
+public struct ConflictField: Codable, Sendable, Hashable {
+    public var name: String
+    /// Any JSON value; null also when the column is absent.
+    public var base: JSONText?
+    /// Any JSON value; null also when the column is absent.
+    public var mine: JSONText?
+    /// Any JSON value; null also when the column is absent.
+    public var server: JSONText?
+    /// Both sides changed it, to different values.
+    public var overlaps: Bool
+}
+
+extension ConflictField {
     /// The columns in which three rows differ, in the order of mine, the server's, the base.
-    static func all(base: Columns, mine: Columns, server: Columns) -> [ConflictDetail.Field] {
+    static func all(base: Columns, mine: Columns, server: Columns) -> [ConflictField] {
         let overlaps = Set(ThreeWayMerge(base: base, mine: mine, theirs: server).overlaps)
         let differing = Set(
             mine.changedNames(from: base) + server.changedNames(from: base)
@@ -99,7 +90,7 @@ extension ConflictDetail.Field {
         return [mine, server, base].flatMap(\.names)
             .filter { differing.contains($0) && seen.insert($0).inserted }
             .map { name in
-                ConflictDetail.Field(
+                ConflictField(
                     name: name, base: bases[name], mine: mines[name], server: servers[name],
                     overlaps: overlaps.contains(name))
             }
@@ -124,15 +115,16 @@ struct ConflictList: InTransaction {
         return ConflictDetail(
             id: operation.id, identity: transaction.identity, table: operation.table.text,
             itemID: operation.itemID.text, revision: operation.revision, kind: operation.kind,
-            title: operation.title, reason: operation.reason, base: operation.baseRow?.json,
-            mine: mine?.json, server: server.columns?.json,
-            serverDeleted: !server.isLive, mineDeleted: mine == nil,
+            title: operation.title, reason: operation.reason, base: operation.baseRow,
+            mine: mine, server: server.columns, mineDeleted: mine == nil,
+            serverDeleted: !server.isLive,
             fields: bothLive
-                ? ConflictDetail.Field.all(base: base, mine: mine ?? Columns(), server: theirs)
+                ? ConflictField.all(base: base, mine: mine ?? Columns(), server: theirs)
                 : [],
-            proposed: bothLive ? merge.proposed.json : nil,
+            proposed: bothLive ? merge.proposed : nil,
             since: operation.lastAttemptAt ?? operation.createdAt,
-            mineAt: operation.createdAt, mineActor: operation.actor, serverAt: server.updatedAt)
+            mineAt: operation.createdAt, mineActor: operation.actor.kind,
+            mineClient: operation.actor.clientName, serverAt: server.updatedAt)
     }
 
     /// A page of the conflicts that match, oldest first. The filter's states do not count.

@@ -184,7 +184,7 @@ extension SyncEngine {
     func pushPass(
         _ credential: Credential, _ cancel: CancelFlag, _ slots: Permits,
         yields: (@Sendable () async -> Bool)? = nil,
-        progress: @escaping @Sendable (PushReport, Run.Progress) async -> Void = { _, _ in }
+        progress: @escaping @Sendable (PushReport, RunProgress) async -> Void = { _, _ in }
     ) -> PushPass {
         let remote = remote(credential)
         return PushPass(
@@ -331,7 +331,7 @@ extension SyncEngine {
         }
     }
 
-    private func note(_ report: PushReport, _ progress: Run.Progress) {
+    private func note(_ report: PushReport, _ progress: RunProgress) {
         current?.run.push = report
         current?.run.progress = progress
         scheduler.progressed(now: clock.uptime())
@@ -339,7 +339,7 @@ extension SyncEngine {
 
     private func note(_ report: PullReport, after before: [PullReport]) {
         current?.run.pull = before + [report]
-        current?.run.progress = Run.Progress(
+        current?.run.progress = RunProgress(
             phase: .pull, done: report.received,
             total: report.total.map { max($0, report.received) })
         scheduler.progressed(now: clock.uptime())

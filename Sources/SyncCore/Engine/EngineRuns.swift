@@ -170,7 +170,8 @@ extension SyncEngine {
     private func start(_ wish: Scheduler.Wish) async -> String {
         if let id = join(wish, isExplicit: true) { return id }
         if let run = announcedRuns[wish] { return run.id }
-        let run = Run(id: newRunID(), kind: wish.kind, startedAt: clock.now())
+        let run = Run(
+            id: newRunID(), identity: store.identity, kind: wish.kind, startedAt: clock.now())
         announcedRuns[wish] = run
         if case .offline = scheduler.mode {
             await endAnnounced(wish, .offline, Self.offlineModeIsOn)
@@ -212,7 +213,7 @@ extension SyncEngine {
         guard let waiting = waiters.removeValue(forKey: id) else { return }
         let run =
             (current?.run.id == id ? current?.run : announced(id))
-            ?? Run(id: id, kind: .sync, startedAt: clock.now())
+            ?? Run(id: id, identity: store.identity, kind: .sync, startedAt: clock.now())
         for waiter in waiting { waiter.resume(returning: run) }
     }
 
@@ -240,7 +241,10 @@ extension SyncEngine {
         }
         scheduler.unwish(wish)
         let announced = announcedRuns.removeValue(forKey: wish)
-        let run = announced ?? Run(id: newRunID(), kind: wish.kind, startedAt: clock.now())
+        let run =
+            announced
+            ?? Run(
+                id: newRunID(), identity: store.identity, kind: wish.kind, startedAt: clock.now())
         let running = CurrentRun(run: run, wish: wish, isExplicit: isExplicit || announced != nil)
         current = running
         scheduler.progressed(now: clock.uptime())

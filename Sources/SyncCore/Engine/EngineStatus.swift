@@ -1,24 +1,24 @@
 public import TablesProtocol
 
-public enum BackendState: String, Sendable, Hashable, CaseIterable {
+public enum BackendState: String, Codable, Sendable, Hashable, CaseIterable {
     case online, offline, degraded, signedOut, portal, notTables
 }
 
-/// The backend's status as far as it is known.
-public struct BackendStatus: Sendable, Hashable {
+/// The backend, as the engine of one store knows it.
+public struct BackendStatus: Codable, Sendable, Hashable {
     public var url: String
     public var state: BackendState
-    /// Why it has this state, in plain words.
+    /// One sentence for a person.
     public var reason: String
     public var since: Instant
-    /// When the backend is tried again; nil if nothing waits for that.
     public var nextTry: Instant?
     /// Whether anything was asked of it since the start, or since its address was changed.
     public var isAsked = true
-    /// The request that showed that it, or the only table that was asked for, cannot be used; nil while it
-    /// answers.
+    /// The request that showed that it, or the only table that was asked for, cannot be used; null while
+    /// it answers.
     public var failedRequest: FailedRequest?
-    /// Since when its stream of changes is followed; nil while it is not.
+    /// Since when its stream of changes is followed, so that changes of others arrive at once; null while it is
+    /// not.
     public var changesFollowedSince: Instant?
 
     /// The beginning of ``reason`` where its certificate is not trusted.

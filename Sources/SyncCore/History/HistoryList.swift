@@ -61,8 +61,7 @@ struct HistoryList: InTransaction {
         }
         let found = try transaction.all(
             "\(Self.selecting(filter.source)) WHERE \(sql) ORDER BY \(filter.order) LIMIT ?",
-            values + [limit + 1],
-            HistoryEntry.init)
+            values + [limit + 1], entry)
         return page(found, limit: limit, total: try count())
     }
 
@@ -81,7 +80,11 @@ struct HistoryList: InTransaction {
         return try transaction.all(
             """
             \(Self.selecting("history")) WHERE history.id IN (\(list)) ORDER BY \(filter.order)
-            """, keep: false, HistoryEntry.init)
+            """, keep: false, entry)
+    }
+
+    private func entry(_ row: StatementRow) -> HistoryEntry? {
+        HistoryEntry(row, identity: transaction.identity)
     }
 
     private func count() throws -> Int {

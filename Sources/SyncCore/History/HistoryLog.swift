@@ -72,33 +72,31 @@ struct HistoryLog {
     }
 }
 
-public enum HistoryKind: String, Sendable, Hashable, CaseIterable {
+public enum HistoryKind: String, Codable, Sendable, Hashable, CaseIterable {
     case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
         pulled,
         purged, undone, failed
 }
 
-/// One entry of history with the item's columns before and after.
-public struct HistoryEntry: Sendable, Hashable {
-    /// The entry's number. Later entries have greater ones.
+/// One thing that happened.
+public struct HistoryEntry: Codable, Sendable, Hashable {
     public var id: Int64
+    /// Whose it is: `anonymous`, or the key of a user.
+    public var identity: String
     public var at: Instant
     public var kind: HistoryKind
-    public var actor: Actor
-    /// The table as first spelled.
+    public var actor: Actor.Kind
+    /// The name of the capability address that the client used; null for none.
+    public var client: String?
     public var table: String?
     public var itemID: String?
-    /// The operation; nil if none was concerned.
     public var operationID: OperationID?
-    /// A short text of the item for a person: the operation's while that is stored, else of its columns.
+    /// A short text of the item.
     public var title: String?
-    /// The item's columns before; nil if it did not exist or was deleted, and in an entry without columns.
-    public var before: JSONText?
-    /// The item's columns after; nil if it does not exist or is deleted, and in an entry without columns.
-    public var after: JSONText?
+    public var before: Columns?
+    public var after: Columns?
     /// One sentence for a person.
     public var summary: String
-    /// Whether it can be undone and was not undone yet.
     public var undoable: Bool
     /// The entry that undid this one.
     public var undoneBy: Int64?
@@ -142,16 +140,16 @@ struct HistoryRow: Stored {
 
 extension HistoryEntry {
     /// Reads a row of ``HistoryRow/listed``.
-    init?(_ row: StatementRow) {
+    init?(_ row: StatementRow, identity: String) {
         guard let entry = HistoryRow.listed.read(row), let kind = entry.kind,
             let actor = entry.actor
         else { return nil }
         self.init(
-            id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
-            table: entry.table, itemID: entry.itemID, operationID: entry.operationID,
+            id: entry.id, identity: identity, at: Instant(milliseconds: entry.at), kind: kind,
+            actor: actor.kind, client: actor.clientName, table: entry.table, itemID: entry.itemID,
+            operationID: entry.operationID,
             title: entry.title ?? (entry.after ?? entry.before).flatMap(ItemTitle.of),
-            before: entry.before?.json, after: entry.after?.json,
-            summary: entry.summary,
+            before: entry.before, after: entry.after, summary: entry.summary,
             undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)
     }
 }
@@ -255,11 +253,16 @@ public enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The kind of actor without a name: `client`, `person` or `engine`.
-    public var kind: String {
+    /// An actor without a name.
+    public enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
+        case client, person, engine
+    }
+
+    public var kind: Kind {
         switch self {
-        case .client, .namedClient: Actor.client.rawValue
-        case .person, .engine: rawValue
+        case .client, .namedClient: .client
+        case .person: .person
+        case .engine: .engine
         }
     }
 

@@ -49,6 +49,7 @@ struct RunLog: InTransaction {
 
     private func whole(_ found: RunRow) throws -> RunRow {
         var found = found
+        found.run.identity = transaction.identity
         found.run.pull = try transaction.all(
             "SELECT \(RunPull.stored.names) FROM run_pulls WHERE run = ? ORDER BY number",
             [found.seq], RunPull.init
@@ -69,7 +70,7 @@ private struct RunRow: Stored {
     }
 
     static let stored = StoredColumns<RunRow>(
-        "runs", blank: RunRow(run: Run(id: "", kind: .sync, startedAt: .earliest)),
+        "runs", blank: RunRow(run: Run(id: "", identity: "", kind: .sync, startedAt: .earliest)),
         [
             .init("seq", \.seq, .assigned), .init("id", \.run.id, .fixed),
             .init("kind", \.run.kind, .fixed), .init("state", \.run.state),

@@ -122,7 +122,7 @@ extension JSONList {
 /// The sync activity of a minute, or of a longer step of time.
 public struct Sample: Sendable, Hashable {
     /// Whether and how the backend could be used.
-    public enum Reach: String, Sendable, Hashable, CaseIterable {
+    public enum Reach: String, Codable, Sendable, Hashable, CaseIterable {
         case online, degraded, offline, signedOut, portal, notTables
         /// Nothing was asked of it yet.
         case notAsked
@@ -131,7 +131,7 @@ public struct Sample: Sendable, Hashable {
     }
 
     /// Why a request for an operation did not end with success. `Schema.sql` decides it.
-    public enum FailureCause: String, Sendable, Hashable, CaseIterable {
+    public enum FailureCause: String, Codable, Sendable, Hashable, CaseIterable {
         /// The backend's row has changed and a decision is needed.
         case conflict
         /// The backend refused the operation.

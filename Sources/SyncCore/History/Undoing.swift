@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-public enum UndoEffect: String, Sendable, Hashable, CaseIterable {
+public enum UndoEffect: String, Codable, Sendable, Hashable, CaseIterable {
     /// The conflict opens again with its three versions; nothing of the decision was sent.
     case reopened
     /// The change is in the queue again as it was.
@@ -24,10 +24,14 @@ public struct Undoing: Sendable, Hashable {
     public var sentence: String
 }
 
-/// The outcome of undoing the latest decision about an operation.
-public struct UndoneDecision: Sendable, Hashable {
+/// What became of undoing the latest decision about one operation.
+public struct UndoneDecision: Codable, Sendable, Hashable {
+    /// The id of the operation.
     public var operation: OperationID
-    public var undoing: Undoing
+    /// Null when it was not undone.
+    public var effect: UndoEffect?
+    /// The effect, or why it was not undone, in a sentence for a person.
+    public var sentence: String
 }
 
 extension EntryUndo {
@@ -143,8 +147,9 @@ extension Store {
             let part = operations[start..<min(start + StoreLimits.groupWrites, operations.count)]
             let undo: @Sendable (Transaction) throws -> [UndoneDecision] = { transaction in
                 try part.map { id in
-                    UndoneDecision(
-                        operation: id, undoing: try Self.undoDecision(about: id, transaction))
+                    let undoing = try Self.undoDecision(about: id, transaction)
+                    return UndoneDecision(
+                        operation: id, effect: undoing.effect, sentence: undoing.sentence)
                 }
             }
             undone += dryRun ? try await preview(undo) : try await write(undo)

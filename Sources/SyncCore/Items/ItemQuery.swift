@@ -208,7 +208,7 @@ public enum GetOutcome: Sendable, Hashable {
 }
 
 /// How an item stands to the backend.
-public enum ItemState: String, Sendable, Hashable, CaseIterable {
+public enum ItemState: String, Codable, Sendable, Hashable, CaseIterable {
     case synced, pending, conflict, quarantined
 }
 

@@ -220,22 +220,22 @@ enum ItemTitle {
     }
 }
 
-/// A row as the backend had it when this store last heard of it.
-public struct ServerRow: Sendable, Hashable {
-    public var id: ItemID
-    public var columns: Columns
-    /// The backend's own text; nil where it gave none.
+/// A row of the backend as this store last heard of it.
+public struct ServerRow: Codable, Sendable, Hashable {
+    public var id: String
+    /// As the backend wrote it.
     public var createdAt: String?
-    /// The backend's own text; nil where it gave none.
+    /// As the backend wrote it.
     public var updatedAt: String?
-    /// The backend's own text; nil where it gave none.
+    /// As the backend wrote it.
     public var version: String?
-    /// Whether the backend keeps it marked as deleted, or this store has deleted it there.
     public var deleted: Bool
-    /// Whether this store has deleted it, and the backend has given nothing of it since. Then the texts are
-    /// those of the row before, and the deletion is later than ``updatedAt``; nil where the delete was sent
-    /// without a version, so that the backend may have had a newer row.
+    /// Whether this store has deleted it, and the backend has given nothing of it since. Then `updatedAt`
+    /// and the columns are those of the row before the deletion; `updatedAt` is null where the delete
+    /// named no version, so that the backend may have had a newer row.
     public var deletedSince: Bool
+    /// The columns of the user.
+    public var columns: Columns
 }
 
 /// The backend's rows of a table as they are known here, without what clients have changed since.
@@ -270,11 +270,11 @@ struct ServerRows {
         let isDeletedSince = row.deletedAfter != nil
         let before = row.deletedAfter.flatMap { $0.isEmpty ? nil : $0 }
         return ServerRow(
-            id: row.id, columns: (row.pending == nil ? row.columns : row.shadow) ?? Columns(),
-            createdAt: row.serverCreatedAt,
+            id: row.id.text, createdAt: row.serverCreatedAt,
             updatedAt: isDeletedSince ? before : row.serverUpdatedAt,
             version: row.serverVersion, deleted: isDeletedSince || row.serverDeleted,
-            deletedSince: isDeletedSince)
+            deletedSince: isDeletedSince,
+            columns: (row.pending == nil ? row.columns : row.shadow) ?? Columns())
     }
 }
 
@@ -294,7 +294,7 @@ extension Store {
             let rows = ServerRows(transaction: transaction)
             let page = try rows.page(of: table, after: after ?? "", limit: limit)
             return Page(
-                items: page, next: page.count == limit ? page.last?.id.text : nil,
+                items: page, next: page.count == limit ? page.last?.id : nil,
                 total: try total ?? rows.count(of: table))
         }
     }

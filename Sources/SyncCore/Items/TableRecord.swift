@@ -179,7 +179,7 @@ public struct FoundTable: Sendable {
 }
 
 /// How reads of a table are answered.
-public enum ReadPolicy: String, Sendable, Hashable, CaseIterable {
+public enum ReadPolicy: String, Codable, Sendable, Hashable, CaseIterable {
     /// As the settings say (``SyncSettings/standardPolicies``), since no policy was chosen.
     case standard
     /// From the store.
@@ -196,7 +196,7 @@ public enum ReadPolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// When writes to a table are answered.
-public enum WritePolicy: String, Sendable, Hashable, CaseIterable {
+public enum WritePolicy: String, Codable, Sendable, Hashable, CaseIterable {
     /// As the settings say, since no policy was chosen.
     case standard
     /// When the write is on disk.
@@ -236,7 +236,7 @@ public struct StandardPolicies: OptionSet, AtomicRepresentable, Sendable, Hashab
 }
 
 /// What a person has paused of one table, until a person resumes it. Clients read and write as before.
-public enum TablePause: String, Sendable, Hashable, CaseIterable {
+public enum TablePause: String, Codable, Sendable, Hashable, CaseIterable {
     case nothing
     /// Its changes are not sent.
     case pushes
@@ -270,12 +270,11 @@ public enum TablePause: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A column whose value is the id of an item of another table, its parent. The parent is inserted before
-/// its children and deleted after them.
-public struct ParentLink: Sendable, Hashable, CustomStringConvertible {
-    /// The parent's table.
+/// A column that names items of another table.
+public struct ParentLink: Codable, Sendable, Hashable, CustomStringConvertible {
+    /// The table of the items that are named.
     public var table: TableName
-    /// The column with the parent's id.
+    /// The column that names one.
     public var column: String
 
     public init(table: TableName, column: String) {

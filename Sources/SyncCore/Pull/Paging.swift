@@ -1,7 +1,7 @@
 import TablesProtocol
 
 /// How a pull pages through the backend's table.
-public enum Paging: String, Sendable, Hashable, CaseIterable {
+public enum Paging: String, Codable, Sendable, Hashable, CaseIterable {
     /// By a condition on `(updatedAt, id)`.
     case keyset
     /// By a condition on `updatedAt`, with `$skip` among rows of the same time.

@@ -178,17 +178,16 @@ struct PulledRows: InTransaction {
     }
 }
 
-/// A row of the backend that is not in the store, because it cannot be applied.
-public struct SetAsideRow: Sendable, Hashable {
-    /// The row's id, if one can be read. It may be invalid for an item.
+/// A row of the backend that is not here, since it cannot be taken. Each pull asks for some of them
+/// again.
+public struct SetAsideRow: Codable, Sendable, Hashable {
+    /// Where one can be read; it may be one that no item can have.
     public var id: String?
-    /// The backend's text, at most ``SyncLimits/setAsideBytes`` bytes of it.
-    public var text: String
-    /// Why the row cannot be applied: one sentence.
+    /// Why it cannot be taken: a sentence.
     public var reason: String
-    /// When it was first received.
+    /// As the backend sent it, at most 64 KiB of it.
+    public var text: String
     public var since: Instant
-    /// When it was last received.
     public var seenAt: Instant
 }
 
@@ -284,7 +283,7 @@ struct SetAsideRows {
             (
                 row[0],
                 SetAsideRow(
-                    id: row[1], text: row[2], reason: row[3], since: Instant(milliseconds: row[4]),
+                    id: row[1], reason: row[3], text: row[2], since: Instant(milliseconds: row[4]),
                     seenAt: Instant(milliseconds: row[5]))
             )
         }

@@ -1,29 +1,23 @@
 import Storage
 public import TablesProtocol
 
-public struct AttemptRecord: Sendable, Hashable {
-    /// The attempt's number, from 1.
+/// One attempt to send an operation.
+public struct AttemptRecord: Codable, Sendable, Hashable {
     public var number: Int
-    /// When the request began.
     public var startedAt: Instant
-    /// When the outcome was committed; nil while the request is in flight, or if the process died.
     public var endedAt: Instant?
     public var method: String
-    /// The request's path and query.
     public var target: String
-    /// The request's body as sent.
+    /// The JSON body that was sent; null when none.
     public var requestBody: JSONText?
-    /// The request's header fields, `Name: value`, secrets left out.
-    public var requestFields: [String]
-    /// The status; nil when no answer came.
+    /// `Name: value`; the values of secrets are left out.
+    public var requestHeaders: [String]
     public var status: Int?
-    /// The beginning of the response body, at most ``StoreLimits/responseExcerptBytes`` bytes.
+    /// At most 4 KiB; null for a request that ended well, which also keeps no body and header fields.
     public var responseExcerpt: String?
-    /// The answer's header fields, `Name: value`, secrets left out.
-    public var responseFields: [String]
-    /// The operation's state after the attempt.
+    /// `Name: value`; the values of secrets are left out.
+    public var responseHeaders: [String]
     public var outcome: String
-    /// What went wrong, in plain words.
     public var error: String?
 }
 
@@ -98,7 +92,7 @@ struct AttemptLog: InTransaction {
                 record: AttemptRecord(
                     number: current.attempts, startedAt: transaction.now, method: attempt.method,
                     target: attempt.target, requestBody: attempt.body,
-                    requestFields: attempt.fields, responseFields: [], outcome: "sending")))
+                    requestHeaders: attempt.fields, responseHeaders: [], outcome: "sending")))
         events.emit(.operation, current)
         return current
     }
@@ -234,15 +228,15 @@ private struct AttemptRow: Stored {
         blank: AttemptRow(
             operation: 0,
             record: AttemptRecord(
-                number: 0, startedAt: .earliest, method: "", target: "", requestFields: [],
-                responseFields: [], outcome: "")),
+                number: 0, startedAt: .earliest, method: "", target: "", requestHeaders: [],
+                responseHeaders: [], outcome: "")),
         [
             .init("operation", \.operation, .key), .init("number", \.record.number, .key),
             .init("started_at", \.record.startedAt), .init("ended_at", \.record.endedAt),
             .init("method", \.record.method), .init("target", \.record.target),
-            .init("request_fields", \.record.requestFields),
+            .init("request_fields", \.record.requestHeaders),
             .init("request_body", \.record.requestBody), .init("status", \.record.status),
-            .init("response_fields", \.record.responseFields),
+            .init("response_fields", \.record.responseHeaders),
             .init("response_excerpt", \.record.responseExcerpt),
             .init("outcome", \.record.outcome), .init("error", \.record.error),
             .init("reach", \.reach),

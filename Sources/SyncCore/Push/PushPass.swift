@@ -37,7 +37,7 @@ struct PushPass: Sendable {
     /// ``SyncLimits/pushTurnSeconds``; nil if it never does.
     let yields: (@Sendable () async -> Bool)?
     /// Called after each operation.
-    let progress: @Sendable (PushReport, Run.Progress) async -> Void
+    let progress: @Sendable (PushReport, RunProgress) async -> Void
 
     /// Runs the pass.
     /// - Returns: the final state with the report.

@@ -58,8 +58,8 @@ struct PushState {
     }
 
     /// How far the pass is. Operations that become due during the pass count when they are tried.
-    var progress: Run.Progress {
-        Run.Progress(phase: .push, done: finished, total: max(total, tried.count))
+    var progress: RunProgress {
+        RunProgress(phase: .push, done: finished, total: max(total, tried.count))
     }
 
     /// The report at `now`. Its results may be ``SyncLimits/resultsMilliseconds`` old: copying them after

@@ -24,19 +24,13 @@ public struct Ledger: Sendable, Hashable {
     }
 }
 
-/// The number of operations in each open state.
-public struct QueueCounts: Sendable, Hashable {
-    /// Due now.
+/// Open operations by state.
+public struct QueueCounts: Codable, Sendable, Hashable {
     public var queued = 0
-    /// Will be tried again.
     public var waiting = 0
-    /// In flight.
     public var sending = 0
-    /// Sent without a verdict.
     public var unknown = 0
-    /// Waiting for a decision.
     public var conflict = 0
-    /// Refused by the backend.
     public var quarantined = 0
 
     public var open: Int { queued + waiting + sending + unknown + conflict + quarantined }

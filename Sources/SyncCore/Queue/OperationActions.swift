@@ -182,22 +182,24 @@ public enum BulkAction: Sendable, Hashable {
     }
 }
 
-/// The counts of a bulk action, or of its dry run.
-public struct BulkOutcome: Sendable, Hashable {
+/// What became of an action on all operations that match.
+public struct BulkResult: PartialAnswer, Sendable, Hashable {
     public var matched: Int
-    /// The number of operations that were changed; 0 in a dry run.
-    public var done: Int
-    /// The number of operations that could not be changed.
+    /// Operations it was done to; 0 in a dry run.
+    public var changed: Int
+    /// Operations it cannot be done to.
     public var refused: Int
-}
+    public var dryRun: Bool
+    /// With `limit`: the operations it was done to.
+    public var operations: [OperationID]?
+    /// With `limit`: pass it as `after` for the next part; null at the end.
+    public var next: String??
 
-/// What a bulk action did to one part of the matching operations.
-public struct BulkPart: Sendable, Hashable {
-    public var done: [OperationID]
-    /// The number of operations that could not be changed.
-    public var refused: Int
-    /// The value of `after` for the next part; nil after the last part. Opaque.
-    public var next: String?
+    /// Makes the result of an action that was done at once, or counted.
+    public init(matched: Int, changed: Int = 0, refused: Int = 0, dryRun: Bool = false) {
+        (self.matched, self.changed, self.refused) = (matched, changed, refused)
+        self.dryRun = dryRun
+    }
 }
 
 extension Store {
@@ -207,10 +209,10 @@ extension Store {
     /// and is counted.
     public func bulk(
         _ action: BulkAction, _ filter: OperationFilter, dryRun: Bool
-    ) async throws(StoreError) -> BulkOutcome {
+    ) async throws(StoreError) -> BulkResult {
         let filter = action.selection(of: filter)
         let ids = try await read { try OperationLists(transaction: $0).ids(filter) }
-        var outcome = BulkOutcome(matched: ids.count, done: 0, refused: 0)
+        var outcome = BulkResult(matched: ids.count, dryRun: dryRun)
         if dryRun { return outcome }
         var rest = ids[...]
         while !rest.isEmpty {
@@ -219,7 +221,7 @@ extension Store {
             let done = try await write { transaction in
                 try batch.count { try action.perform(on: $0, in: transaction).isDone }
             }
-            outcome.done += done
+            outcome.changed += done
             outcome.refused += batch.count - done
         }
         return outcome
@@ -235,7 +237,7 @@ extension Store {
     ///   - limit: the most operations in the part, 1 to ``StoreLimits/groupWrites``.
     public func bulkPart(
         _ action: BulkAction, _ filter: OperationFilter, after: String?, limit: Int
-    ) async throws(StoreError) -> BulkPart {
+    ) async throws(StoreError) -> BulkResult {
         let filter = action.selection(of: filter)
         let limit = min(max(limit, 1), StoreLimits.groupWrites)
         let before = after.flatMap(Cursor.number) ?? .max
@@ -246,11 +248,12 @@ extension Store {
         let done = try await write { transaction in
             try part.map(\.id).filter { try action.perform(on: $0, in: transaction).isDone }
         }
-        return BulkPart(
-            done: done, refused: part.count - done.count,
-            next: found.count > limit ? part.last.map { Cursor.text($0.seq) } : nil)
+        var result = BulkResult(
+            matched: part.count, changed: done.count, refused: part.count - done.count)
+        result.operations = done
+        result.next = .some(found.count > limit ? part.last.map { Cursor.text($0.seq) } : nil)
+        return result
     }
-
 }
 
 extension ActionOutcome {

@@ -182,10 +182,10 @@ struct OperationLists: InTransaction {
         let server = operation.state.isOpen ? row?.shadow : row?.visible
         return OperationDetail(
             summary: try explained([operation])[0].summary(identity: transaction.identity),
-            payload: operation.kind == .delete ? nil : operation.payload?.json,
-            base: operation.baseRow?.json, mine: row?.visible?.json, server: server?.json,
+            payload: operation.kind == .delete ? nil : operation.payload,
+            base: operation.baseRow, mine: row?.visible, server: server,
             headers: RecordedFields.lines(operation.headers),
-            attemptLog: try attempts.list(of: operation.seq))
+            attempts: try attempts.list(of: operation.seq))
     }
 
     func row(of operation: TableOperation) throws -> ItemRow? {
@@ -217,82 +217,74 @@ struct OperationLists: InTransaction {
 /// An operation's id: a UUID as text, also sent as `Idempotency-Key`.
 public typealias OperationID = String
 
-public struct OperationSummary: Sendable, Hashable {
+/// One operation of the queue.
+public struct OperationSummary: Codable, Sendable, Hashable {
     public var id: OperationID
-    /// The identity whose credential the operation is sent with.
+    /// Whose it is: `anonymous`, or the key of a user.
     public var identity: String
-    /// Its place in the queue; never used twice.
+    /// Place in the queue.
     public var seq: Int64
-    /// The table as first spelled.
     public var table: String
     public var itemID: String
-    /// What it does.
     public var kind: OperationKind
     public var state: OperationState
     /// Why it is in this state, in plain words.
     public var reason: String?
-    /// Grows with every change of the operation. Actions name the revision that they decide on.
+    /// Give it back with retry, discard, edit and resolve.
     public var revision: Int
-    /// The number of requests made for it.
     public var attempts: Int
-    /// Whether a request without a verdict may have taken effect.
+    /// True when an attempt may have reached the backend and no verdict came.
     public var maybeApplied: Bool
     public var createdAt: Instant
-    /// When its first request began; nil before the first.
     public var firstAttemptAt: Instant?
-    /// When its latest request began; nil before the first.
     public var lastAttemptAt: Instant?
-    /// When it is next tried; nil if it is due now or waits for something other than a time.
+    /// When it is tried again; of a queued one, when its table is.
     public var nextAttemptAt: Instant?
-    /// When it was closed; nil while it is open.
     public var closedAt: Instant?
-    /// The status of the last attempt; nil if no answer came.
+    /// HTTP status of the last answer.
     public var lastStatus: Int?
-    /// Why the last attempt failed, in plain words.
     public var lastError: String?
-    /// The names of the user's columns that it changes.
     public var changedColumns: [String]
-    /// A short text of the item for a person.
+    /// Short text of the item for a person.
     public var title: String?
 }
 
-public struct OperationDetail: Sendable, Hashable {
+/// One operation with its rows and attempts.
+public struct OperationDetail: Codable, Sendable, Hashable {
     public var summary: OperationSummary
-    /// The columns that are or will be sent: all of an insert or a replace, the changed ones of an update.
-    public var payload: JSONText?
-    /// The row that the change started from.
-    public var base: JSONText?
-    /// The local row; nil if it is deleted locally.
-    public var mine: JSONText?
-    /// The backend's last known row; nil if it has none or none is known.
-    public var server: JSONText?
-    /// The client's header fields that are sent with it, as `Name: value`. A secret value is left out.
+    public var payload: Columns?
+    public var base: Columns?
+    public var mine: Columns?
+    public var server: Columns?
+    /// Header fields of the client that are sent with it (`--forward-header`), each as `Name: value`; of
+    /// one that may sign in the name alone.
     public var headers: [String]
-    /// Every request made for it, oldest first.
-    public var attemptLog: [AttemptRecord]
+    public var attempts: [AttemptRecord]
 }
 
 /// How many of some operations are in a state, with the same status and cause.
-public struct OperationOutcome: Sendable, Hashable {
+public struct OperationOutcome: Codable, Sendable, Hashable {
     public var state: OperationState
+    /// The status of the last answer; null for no answer.
     public var status: Int?
-    /// The cause, or the reason itself if all of them have the same one.
+    /// The cause, or the reason itself if all of them have the same one; null without one.
     public var reason: String?
     public var count: Int
 }
 
-/// Operations with the same state and status, whose reasons have the same cause.
-public struct OperationGroup: Sendable, Hashable {
+/// Operations that are in one state for one cause.
+public struct OperationGroup: Codable, Sendable, Hashable {
     public var state: OperationState
-    /// The status of their last answer; nil if none came.
+    /// The status of their last answer; null when none came.
     public var status: Int?
-    /// Their reason where all have the same, else what the reasons have in common (``Cause``).
+    /// Their reason. Where reasons differ only in numbers, ids, dates and quoted values, these are `#`,
+    /// `<id>`, `<date>` and `“…”`.
     public var reason: String
     public var count: Int
     /// When the oldest was accepted.
     public var since: Instant
-    /// When the first request for one of them began; nil if there was none.
+    /// When the first attempt for one of them began.
     public var firstTriedAt: Instant?
-    /// When the latest request for one of them began; nil if there was none.
+    /// When the latest attempt for one of them began.
     public var lastTriedAt: Instant?
 }

@@ -1,4 +1,4 @@
-public enum OperationKind: String, Sendable, Hashable, CaseIterable {
+public enum OperationKind: String, Codable, Sendable, Hashable, CaseIterable {
     case insert, update, replace, delete, undelete
 
     /// Whether it changes columns of an item that is there.
@@ -11,7 +11,7 @@ public enum OperationKind: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The state of an operation. Each state says what may have happened on the backend.
-public enum OperationState: String, Sendable, Hashable, CaseIterable {
+public enum OperationState: String, Codable, Sendable, Hashable, CaseIterable {
     /// Due, and no request for it is in flight.
     case queued
     /// Its request is in flight, or is about to be sent.

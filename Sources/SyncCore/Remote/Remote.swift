@@ -168,15 +168,17 @@ extension Remote {
     }
 }
 
-/// A request that failed, as evidence for a person.
-public struct FailedRequest: Sendable, Hashable {
+/// A request to the backend that failed.
+public struct FailedRequest: Codable, Sendable, Hashable {
+    private enum CodingKeys: CodingKey { case method, path, status, at }
+
     public var method: String
-    /// The path and query at the backend's host.
+    /// Path and query at the backend's host.
     public var path: String
-    /// The status; nil when no answer came.
+    /// Null where no answer came.
     public var status: Int?
     public var at: Instant
-    /// Whether the answer says that it is of a /tables server.
+    /// Not in its JSON: whether the answer says that it is of a /tables server.
     var isOfTables = false
 }
 

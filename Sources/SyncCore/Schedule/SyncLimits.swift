@@ -308,7 +308,7 @@ public struct SyncSettings: Sendable, Hashable {
 }
 
 /// An event that may start a sync; each can be switched off.
-public enum Trigger: String, Sendable, Hashable, CaseIterable {
+public enum Trigger: String, Codable, Sendable, Hashable, CaseIterable {
     /// A person, a command or a client requests it.
     case manual
     /// Local writes, after the debounce time.

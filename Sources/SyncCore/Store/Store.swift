@@ -141,13 +141,27 @@ extension Store {
     }
 }
 
+/// A page of a list.
 public struct Page<Element: Sendable>: Sendable {
     public var items: [Element]
-    /// What to pass as `after` for the next page; nil at the end. Opaque.
+    /// Cursor for `after`; null at the end.
     public var next: String?
-    /// How many match in all.
+    /// All elements that match, not only this page's.
     public var total: Int
+
+    public init(items: [Element], next: String?, total: Int) {
+        (self.items, self.next, self.total) = (items, next, total)
+    }
+
+    /// A list without a further page.
+    public init(_ items: [Element]) {
+        self.init(items: items, next: nil, total: items.count)
+    }
 }
+
+extension Page: Codable where Element: Codable {}
+extension Page: Equatable where Element: Equatable {}
+extension Page: Hashable where Element: Hashable {}
 
 /// The opaque text that names a place in a list: the number of its last element.
 public enum Cursor {

@@ -1,6 +1,6 @@
 import Storage
 
-public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
+public enum StoreUsageKind: String, Codable, Sendable, Hashable, CaseIterable {
     /// Rows of the tables, with tombstones.
     case items
     /// Operations, open and closed.
@@ -19,23 +19,17 @@ public enum StoreUsageKind: String, Sendable, Hashable, CaseIterable {
     case log
 }
 
+/// The bytes of one kind, indexes included.
+public struct StoragePart: Codable, Sendable, Hashable {
+    public let kind: StoreUsageKind
+    public let rows: Int?
+    public let bytes: Int64
+}
+
 /// The bytes of a store on disk, by what they are for.
 public struct StoreUsage: Sendable, Hashable {
-    public struct Part: Sendable, Hashable {
-        /// What it is for.
-        public let kind: StoreUsageKind
-        /// The number of rows; nil where it has none.
-        public let rows: Int?
-        /// Bytes on disk, indexes included.
-        public let bytes: Int64
-
-        init(_ kind: StoreUsageKind, rows: Int?, bytes: Int64) {
-            (self.kind, self.rows, self.bytes) = (kind, rows, bytes)
-        }
-    }
-
-    /// All kinds, in the order of ``Kind``.
-    public let parts: [Part]
+    /// All kinds, in the order of ``StoreUsageKind``.
+    public let parts: [StoragePart]
     /// Rows that were deleted, which are kept for clients that sync; part of the items.
     public let tombstones: Int
 
@@ -69,13 +63,13 @@ struct UsageReport {
         var parts = try Self.tables.map { kind, tables in
             let size = tables.reduce(0) { $0 + (bytes.removeValue(forKey: $1) ?? 0) }
             let rows = try transaction.integer("SELECT count(*) FROM \(tables[0])")
-            return StoreUsage.Part(kind, rows: rows.map { Int($0) }, bytes: size)
+            return StoragePart(kind: kind, rows: rows.map { Int($0) }, bytes: size)
         }
-        parts.append(.init(.other, rows: nil, bytes: bytes.values.reduce(0, +)))
+        parts.append(.init(kind: .other, rows: nil, bytes: bytes.values.reduce(0, +)))
         let freePages = try transaction.integer("PRAGMA freelist_count") ?? 0
         let pageSize = try transaction.integer("PRAGMA page_size") ?? 0
-        parts.append(.init(.free, rows: nil, bytes: freePages * pageSize))
-        parts.append(.init(.log, rows: nil, bytes: logBytes))
+        parts.append(.init(kind: .free, rows: nil, bytes: freePages * pageSize))
+        parts.append(.init(kind: .log, rows: nil, bytes: logBytes))
         let tombstones = try transaction.integer(
             "SELECT count(*) FROM items INDEXED BY items_tombstones WHERE deleted = 1")
         return StoreUsage(parts: parts, tombstones: Int(tombstones ?? 0))

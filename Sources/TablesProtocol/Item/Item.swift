@@ -81,7 +81,7 @@ public struct ItemPage: Sendable, Hashable {
 }
 
 /// The kind of a table's ids.
-public enum IDKind: String, Sendable, Hashable, CaseIterable {
+public enum IDKind: String, Codable, Sendable, Hashable, CaseIterable {
     /// Text that the client or the server generates.
     case string
     /// A positive integer assigned by the server; first generation tables only.

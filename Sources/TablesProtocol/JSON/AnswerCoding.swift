@@ -23,7 +23,14 @@ extension Decodable {
 }
 
 /// An answer whose members are absent, not null, where they have no value.
-package protocol PartialAnswer: Codable {}
+public protocol PartialAnswer: Codable {}
+
+extension CodingKey {
+    /// The name of a member in the JSON of an answer: `itemId` for Swift's `itemID`.
+    package var nameInAnswers: String {
+        stringValue.hasSuffix("ID") ? stringValue.dropLast(2) + "Id" : stringValue
+    }
+}
 
 /// Why a JSON value is not the answer that was expected.
 package struct AnswerProblem: Error, Sendable, Hashable {
@@ -47,8 +54,8 @@ private final class AnswerEncoder: Encoder {
         switch value {
         case let value as JSONValue: return value
         case let text as String: return .string(text)
-        case let number as Int: return .number(number)
-        case let number as Int64: return .number(number)
+        case let number as Int: return .number(JSONNumber(Int64(number)))
+        case let number as Int64: return .number(JSONNumber(number))
         case let bool as Bool: return .bool(bool)
         default:
             let encoder = AnswerEncoder(isPartial: value is any PartialAnswer)
@@ -77,10 +84,10 @@ private final class AnswerEncoder: Encoder {
         let encoder: AnswerEncoder
         var codingPath: [any CodingKey] { [] }
 
-        func encodeNil(forKey key: Key) { encoder.members?.append(.init(key.stringValue, .null)) }
+        func encodeNil(forKey key: Key) { encoder.members?.append(.init(key.nameInAnswers, .null)) }
 
         func encode(_ value: some Encodable, forKey key: Key) throws {
-            encoder.members?.append(.init(key.stringValue, try AnswerEncoder.json(of: value)))
+            encoder.members?.append(.init(key.nameInAnswers, try AnswerEncoder.json(of: value)))
         }
 
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -207,14 +214,14 @@ private struct AnswerDecoder: Decoder {
         var codingPath: [any CodingKey] { [] }
         var allKeys: [Key] { [] }
 
-        func contains(_ key: Key) -> Bool { decoder.value[key.stringValue] != nil }
+        func contains(_ key: Key) -> Bool { decoder.value[key.nameInAnswers] != nil }
 
         func member(_ key: Key) throws -> AnswerDecoder {
-            guard let value = decoder.value[key.stringValue] else {
+            guard let value = decoder.value[key.nameInAnswers] else {
                 let place = decoder.place.isEmpty ? "It" : decoder.place
-                throw AnswerProblem(sentence: "\(place) has no \(key.stringValue).")
+                throw AnswerProblem(sentence: "\(place) has no \(key.nameInAnswers).")
             }
-            return decoder.inner(value, key.stringValue)
+            return decoder.inner(value, key.nameInAnswers)
         }
 
         func decodeNil(forKey key: Key) throws -> Bool { try member(key).value == .null }
@@ -329,6 +336,44 @@ extension JSONValue: Codable {
         } else {
             self = try JSONValue(parsing: container.decode(String.self))
         }
+    }
+}
+
+extension JSONText: Codable {
+    public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(trusted: try JSONValue(from: decoder).text)
+    }
+}
+
+extension Columns: Codable {
+    /// Encodes the object; one without columns where the store is damaged.
+    public func encode(to encoder: any Encoder) throws {
+        let object: JSONValue? =
+            isParsed
+            ? .object(all.map { .init($0.name, $0.value.value) })
+            : try? JSONValue(parsing: Array(text.utf8), names: .mayRepeat)
+        try (object ?? .object([])).encode(to: encoder)
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(stored: try JSONValue(from: decoder).text)
+    }
+}
+
+extension TableName: Codable {
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let name = TableName(text) else {
+            throw AnswerProblem(sentence: "\"\(text)\" is no name of a table.")
+        }
+        self = name
     }
 }
 

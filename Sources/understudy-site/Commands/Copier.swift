@@ -265,7 +265,7 @@ extension MovedRow {
     /// A row as it was pulled.
     fileprivate init(_ row: ServerRow) {
         self.init(
-            id: row.id.text, columns: row.columns,
+            id: row.id, columns: row.columns,
             createdAt: row.createdAt.flatMap { Instant(parsing: $0) },
             updatedAt: row.updatedAt.flatMap { Instant(parsing: $0) }, version: row.version,
             deleted: row.deleted)

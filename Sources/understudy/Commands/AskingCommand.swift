@@ -2,6 +2,7 @@ import ArgumentParser
 import Platform
 import Program
 import Proxy
+import SyncCore
 
 /// A command that asks the operator API for one answer and shows it.
 protocol AskingCommand: AsyncParsableCommand {
@@ -52,7 +53,7 @@ extension AskingCommand {
     }
 }
 
-protocol ListCommand: AskingCommand where Answer == Answers.Page<Element> {
+protocol ListCommand: AskingCommand where Answer == Page<Element> {
     associatedtype Element: Answers.Part
 
     var path: String { get }
@@ -69,11 +70,11 @@ protocol ListCommand: AskingCommand where Answer == Answers.Page<Element> {
 extension ListCommand {
     var query: [(String, String?)] { [] }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.Page<Element> {
+    func ask(_ client: OperatorClient) async throws -> Page<Element> {
         try await client.get(path, query)
     }
 
-    func lines(_ page: Answers.Page<Element>) -> [String] {
+    func lines(_ page: Page<Element>) -> [String] {
         TerminalText.list(page, nothing: Self.nothing, lines(of:))
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Proxy
+import SyncCore
 import TablesProtocol
 
 // What a shell offers for values. Names come from the running Understudy; without one nothing is offered.
@@ -7,16 +8,16 @@ extension CompletionKind {
     static var tables: CompletionKind { names(of: "/tables", \Answers.TableStatus.name) }
 
     /// The ids of the open operations.
-    static var operations: CompletionKind { names(of: "/operations", \Answers.OperationSummary.id) }
+    static var operations: CompletionKind { names(of: "/operations", \OperationSummary.id) }
 
-    static var conflicts: CompletionKind { names(of: "/conflicts", \Answers.ConflictDetail.id) }
+    static var conflicts: CompletionKind { names(of: "/conflicts", \ConflictDetail.id) }
 
     private static func names<Element: Answers.Part>(
         of path: String, _ name: any KeyPath<Element, String> & Sendable
     ) -> CompletionKind {
         .custom { (words: [String], _: Int, prefix: String) async -> [String] in
             guard let options = try? ClientOptions.parse(CompletionPlaces.options(in: words)),
-                let list: Answers.Page<Element> = try? await options.withOperator({
+                let list: Page<Element> = try? await options.withOperator({
                     try await $0.get(path)
                 })
             else { return [] }

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPMessage
 import Platform
 import Proxy
+import SyncCore
 import TablesProtocol
 
 struct Conflicts: AsyncParsableCommand {
@@ -29,7 +30,7 @@ struct Conflicts: AsyncParsableCommand {
             try await askAndShow()
         }
 
-        func lines(of conflict: Answers.ConflictDetail) -> [String] {
+        func lines(of conflict: ConflictDetail) -> [String] {
             TerminalText.conflict(conflict)
         }
     }
@@ -44,11 +45,11 @@ struct Conflicts: AsyncParsableCommand {
         var id: String
         @OptionGroup var options: ClientOptions
 
-        func ask(_ client: OperatorClient) async throws -> Answers.ConflictDetail {
+        func ask(_ client: OperatorClient) async throws -> ConflictDetail {
             try await client.get("/conflicts/\(PercentCoding.encode(id))")
         }
 
-        func lines(_ conflict: Answers.ConflictDetail) -> [String] {
+        func lines(_ conflict: ConflictDetail) -> [String] {
             TerminalText.conflict(conflict)
         }
     }
@@ -83,7 +84,7 @@ struct Conflicts: AsyncParsableCommand {
 
         func ask(_ client: OperatorClient) async throws -> Answers.ActionResult {
             let path = "/conflicts/\(PercentCoding.encode(id))"
-            let conflict: Answers.ConflictDetail = try await client.get(path)
+            let conflict: ConflictDetail = try await client.get(path)
             var body: [JSONValue.Member] = [
                 .init("revision", .number(conflict.revision)), .init("choice", .string(choice)),
             ]
@@ -122,14 +123,14 @@ struct ConflictsResolveAll: AskingCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.BulkResult {
+    func ask(_ client: OperatorClient) async throws -> BulkResult {
         try await client.bulk("/conflicts/resolve", dryRun: dryRun, request) { count in
             let conflicts = count == 1 ? "1 conflict gets" : "\(count) conflicts get"
             try confirmation.confirm("\(conflicts) the decision \(choice)")
         }
     }
 
-    func lines(_ result: Answers.BulkResult) -> [String] {
+    func lines(_ result: BulkResult) -> [String] {
         TerminalText.bulk(result, "decided", left: "the choice does not apply to them")
     }
 

@@ -75,7 +75,7 @@ struct Export: AsyncParsableCommand {
         _ client: OperatorClient, _ options: ClientOptions, _ parts: [Part]
     ) async -> String? {
         guard options.identity == nil, parts.contains(.queue) else { return nil }
-        let stores: Answers.Page<Answers.KnownIdentity>
+        let stores: Page<Answers.KnownIdentity>
         do {
             stores = try await client.forAll.get("/identities")
         } catch {
@@ -91,7 +91,7 @@ struct Export: AsyncParsableCommand {
 
     /// The stores of users with open operations, or of unknown content.
     /// - Parameter identities: the answer to `GET /identities`, which has all stores in one page.
-    static func otherQueues(in identities: Answers.Page<Answers.KnownIdentity>) -> [String] {
+    static func otherQueues(in identities: Page<Answers.KnownIdentity>) -> [String] {
         identities.items.filter {
             $0.identity != Identity.anonymousKey && $0.openOperations != 0
         }.map(\.identity)
@@ -164,7 +164,7 @@ struct Exporter {
         for table in try await tables() {
             var last: String?
             repeat {
-                let page: Answers.Page<JSONValue> = try await client.get(
+                let page: Page<JSONValue> = try await client.get(
                     "/tables/\(PercentCoding.encode(table.name))/server-rows",
                     [("limit", String(Proxy.Limits.pageElementsMax)), ("after", last)])
                 for row in page.items {
@@ -183,7 +183,7 @@ struct Exporter {
     }
 
     private func tables() async throws -> [Answers.TableStatus] {
-        let page: Answers.Page<Answers.TableStatus> = try await client.get("/tables")
+        let page: Page<Answers.TableStatus> = try await client.get("/tables")
         return page.items
     }
 

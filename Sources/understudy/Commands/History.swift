@@ -90,7 +90,7 @@ struct HistoryShow: AskingCommand {
     var number: Int64
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.HistoryEntry {
+    func ask(_ client: OperatorClient) async throws -> HistoryEntry {
         let page: Answers.HistoryPage = try await client.get(
             "/history", [("entry", String(number))])
         guard let entry = page.items.first else {
@@ -101,7 +101,7 @@ struct HistoryShow: AskingCommand {
         return entry
     }
 
-    func lines(_ entry: Answers.HistoryEntry) -> [String] { TerminalText.whole(entry) }
+    func lines(_ entry: HistoryEntry) -> [String] { TerminalText.whole(entry) }
 }
 
 /// The options that select entries of the history.
@@ -166,13 +166,13 @@ extension TerminalText {
         let nothing = isFiltered ? "Nothing matches." : "Nothing happened yet."
         return (period.isEmpty ? [] : ["What happened \(period):"])
             + list(
-                Answers.Page(items: page.items, next: page.next, total: page.total),
+                Page(items: page.items, next: page.next, total: page.total),
                 nothing: nothing
             ) { [entry($0)] }
     }
 
     /// An entry in one line, with the values of the field that it changed, if it is one.
-    static func entry(_ entry: Answers.HistoryEntry) -> String {
+    static func entry(_ entry: HistoryEntry) -> String {
         let changes = changes(of: entry, characters: Limits.shownValueCharacters)
         let values = changes.count == 1 ? changes : []
         let sentence = entry.kind == .write && !values.isEmpty ? [] : [entry.summary]
@@ -180,10 +180,10 @@ extension TerminalText {
     }
 
     /// An entry with all that is known of it.
-    static func whole(_ entry: Answers.HistoryEntry) -> [String] {
+    static func whole(_ entry: HistoryEntry) -> [String] {
         var lines = [head(entry), "  \(entry.summary)"]
         lines += changes(of: entry).map { "  \($0)" }
-        if let id = entry.operationId { lines.append("  operation \(id)") }
+        if let id = entry.operationID { lines.append("  operation \(id)") }
         if let undoing = entry.undoneBy {
             lines.append("  undone by entry \(undoing)")
         } else if entry.undoable {
@@ -193,8 +193,8 @@ extension TerminalText {
     }
 
     /// The number, the time, who did it, what happened, and the item.
-    private static func head(_ entry: Answers.HistoryEntry) -> String {
-        let item = [entry.table, entry.itemId].compactMap(\.self).joined(separator: "/")
+    private static func head(_ entry: HistoryEntry) -> String {
+        let item = [entry.table, entry.itemID].compactMap(\.self).joined(separator: "/")
         let parts = [
             String(entry.id), entry.at.text, entry.client ?? entry.actor.rawValue,
             HistoryWords.word(entry.kind, entry.summary), item,
@@ -205,17 +205,16 @@ extension TerminalText {
 
     /// Each field that is another one after the entry, such as `text: "a" → "b"`.
     private static func changes(
-        of entry: Answers.HistoryEntry, characters: Int? = nil
+        of entry: HistoryEntry, characters: Int? = nil
     ) -> [String] {
-        let (before, after) = (entry.before?.json, entry.after?.json)
-        let names = [before, after].flatMap { row -> [String] in
-            if case .object(let members) = row { members.map(\.name) } else { [] }
-        }
+        let rows = [entry.before ?? Columns(), entry.after ?? Columns()]
+        let all = rows.map(ColumnValues.init)
         var seen: Set<String> = []
-        return names.filter { seen.insert($0).inserted && before?[$0] != after?[$0] }.map { name in
-            let values = [before, after].map { row in
-                row?[name].map { shortened($0.text, characters) } ?? "—"
-            }
+        let changed = rows.flatMap(\.names).filter {
+            seen.insert($0).inserted && all[0][$0]?.value != all[1][$0]?.value
+        }
+        return changed.map { name in
+            let values = all.map { $0[name].map { shortened($0.text, characters) } ?? "—" }
             return "\(name): \(values.joined(separator: " → "))"
         }
     }

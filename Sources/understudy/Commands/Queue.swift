@@ -28,7 +28,7 @@ struct Queue: AsyncParsableCommand {
         _ verb: String, _ id: String, _ client: OperatorClient
     ) async throws -> Answers.ActionResult {
         let path = "/operations/\(PercentCoding.encode(id))"
-        let operation: Answers.OperationDetail = try await client.get(path)
+        let operation: OperationDetail = try await client.get(path)
         return try await client.post(
             "\(path)/\(verb)", [], .members(("revision", .number(operation.summary.revision))))
     }
@@ -67,14 +67,13 @@ struct QueueList: AskingCommand {
         try await askAndShow()
     }
 
-    func ask(_ client: OperatorClient) async throws -> Held<Answers.Page<Answers.OperationSummary>>
-    {
-        let list: Answers.Page<Answers.OperationSummary> = try await client.get(
+    func ask(_ client: OperatorClient) async throws -> Held<Page<OperationSummary>> {
+        let list: Page<OperationSummary> = try await client.get(
             path, page.query + selected)
         return Held(answer: list, held: try await Queue.held(list.items.map(\.state), client))
     }
 
-    func lines(_ found: Held<Answers.Page<Answers.OperationSummary>>) -> [String] {
+    func lines(_ found: Held<Page<OperationSummary>>) -> [String] {
         TerminalText.operations(found.answer, held: found.held)
     }
 }
@@ -96,7 +95,7 @@ struct QueueGroups: AskingCommand {
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> Groups {
-        let answer: Answers.Page<Answers.OperationGroup> = try await client.get(
+        let answer: Page<OperationGroup> = try await client.get(
             "/operations/groups",
             selection.query + [("limit", String(Proxy.Limits.pageElementsMax))])
         var groups = Groups(answer)
@@ -116,7 +115,7 @@ struct QueueGroups: AskingCommand {
         for state in selection.states {
             var one = selection
             one.state = state
-            let page: Answers.Page<Answers.OperationSummary> = try await client.get(
+            let page: Page<OperationSummary> = try await client.get(
                 "/operations", one.query + [("limit", "1")])
             // The server refuses a word that is no state.
             if let state = OperationState(rawValue: state) { counts.append((state, page.total)) }
@@ -143,7 +142,7 @@ struct QueueGroups: AskingCommand {
         /// What keeps queued operations from being sent.
         var held: String?
 
-        init(_ page: Answers.Page<Answers.OperationGroup>) {
+        init(_ page: Page<OperationGroup>) {
             items = page.items.map { group in
                 Group(
                     state: group.state, status: group.status, reason: group.reason,
@@ -178,14 +177,14 @@ struct QueueShow: AskingCommand {
     var id: String
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Held<Answers.OperationDetail> {
-        let detail: Answers.OperationDetail = try await client.get(
+    func ask(_ client: OperatorClient) async throws -> Held<OperationDetail> {
+        let detail: OperationDetail = try await client.get(
             "/operations/\(PercentCoding.encode(id))")
         return Held(
             answer: detail, held: try await Queue.held([detail.summary.state], client))
     }
 
-    func lines(_ found: Held<Answers.OperationDetail>) -> [String] {
+    func lines(_ found: Held<OperationDetail>) -> [String] {
         TerminalText.detail(found.answer, held: found.held)
     }
 }
@@ -212,7 +211,7 @@ struct QueueEdit: AskingCommand {
 
     /// Throws if a column is the backend's. In generation 1 a row may have columns of its own with such a name.
     static func check(
-        _ members: [JSONValue.Member], of payload: JSONValue?
+        _ members: [JSONValue.Member], of payload: Columns?
     ) throws(StartProblem) {
         for member in members where ofBackend.contains(member.name) {
             if member.name != "id", payload?[member.name] != nil { continue }
@@ -230,8 +229,8 @@ struct QueueEdit: AskingCommand {
     func ask(_ client: OperatorClient) async throws -> Answers.ActionResult {
         let members = try members
         let path = "/operations/\(PercentCoding.encode(id))"
-        let operation: Answers.OperationDetail = try await client.get(path)
-        try Self.check(members, of: operation.payload?.json)
+        let operation: OperationDetail = try await client.get(path)
+        try Self.check(members, of: operation.payload)
         return try await client.patch(
             path,
             .members(
@@ -315,7 +314,7 @@ struct QueueAssign: AskingCommand {
         if options.identity == nil { throw StartProblem("Say to whom: --identity USER.", .usage) }
     }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.BulkResult {
+    func ask(_ client: OperatorClient) async throws -> BulkResult {
         try await client.forAll.post(
             "/operations/assign", [],
             .members(
@@ -323,7 +322,7 @@ struct QueueAssign: AskingCommand {
                 ("undo", .bool(undo))))
     }
 
-    func lines(_ result: Answers.BulkResult) -> [String] {
+    func lines(_ result: BulkResult) -> [String] {
         TerminalText.bulk(
             result, undo ? "taken back" : "given to \(options.identity ?? "")",
             left: "the other store has the item already, or does not know it")
@@ -338,8 +337,8 @@ extension OperatorClient {
     func bulk(
         _ path: String, dryRun: Bool, _ request: (_ dryRun: Bool) -> JSONValue,
         confirm: (_ count: Int) throws -> Void
-    ) async throws -> Answers.BulkResult {
-        let planned: Answers.BulkResult = try await post(path, [], request(true))
+    ) async throws -> BulkResult {
+        let planned: BulkResult = try await post(path, [], request(true))
         if dryRun { return planned }
         // Operations that come after the plan were not confirmed.
         if planned.matched == 0 { return .init(matched: 0, changed: 0, refused: 0, dryRun: false) }
@@ -351,7 +350,7 @@ extension OperatorClient {
 /// The answer to an action on one operation, or on all that match.
 enum OneOrAll: Encodable, Sendable {
     case one(Answers.ActionResult)
-    case all(Answers.BulkResult)
+    case all(BulkResult)
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -117,7 +117,7 @@ enum Holding {
     /// Asks what holds the queue of the client's identity; nil if the next push sends it.
     static func read(_ client: OperatorClient) async throws(StartProblem) -> String? {
         guard client.isRunning else { return "No Understudy runs." }
-        let runs: Answers.Page<Answers.Run> = try await client.get("/runs", [("limit", "2")])
+        let runs: Page<Run> = try await client.get("/runs", [("limit", "2")])
         return reason(
             status: try await client.get("/status"), settings: try await client.get("/settings"),
             lastRun: runs.items.first { $0.state != .running })
@@ -126,7 +126,7 @@ enum Holding {
     /// The sentence on what holds a queue; nil if nothing does.
     /// - Parameter lastRun: the latest run that has ended.
     static func reason(
-        status: Answers.Status, settings: Answers.Settings, lastRun: Answers.Run?
+        status: Answers.Status, settings: Answers.Settings, lastRun: Run?
     ) -> String? {
         if status.mode.mode == .offline {
             return "Offline mode is on; `understudy online` ends it."
@@ -165,7 +165,7 @@ struct UserStores: Encodable, Sendable, Hashable {
     var quarantined = 0
 
     /// Adds up the answer to `GET /identities`.
-    init(_ identities: Answers.Page<Answers.KnownIdentity>) {
+    init(_ identities: Page<Answers.KnownIdentity>) {
         for one in identities.items where one.identity != Identity.anonymousKey {
             stores += 1
             guard let count = one.openOperations else {

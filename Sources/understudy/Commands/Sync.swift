@@ -27,10 +27,10 @@ struct Sync: AsyncParsableCommand {
         _ options: ClientOptions, _ path: String, _ body: JSONValue = .object([])
     ) async throws {
         let (run, queue, waiting, users) = try await options.withOperator { [options] client in
-            let started: Answers.Run = try await client.post(path, [("wait", "0")], body)
+            let started: Run = try await client.post(path, [("wait", "0")], body)
             let run = try await Self.finished(started, client)
             let status: Answers.Status = try await client.get("/status")
-            var waiting: Answers.Page<Answers.OperationSummary>?
+            var waiting: Page<OperationSummary>?
             // One whose answer never came is tried again too.
             if status.queue.waiting > 0 || status.queue.unknown > 0 {
                 waiting = try await client.get(
@@ -46,8 +46,8 @@ struct Sync: AsyncParsableCommand {
     }
 
     static func finished(
-        _ run: Answers.Run, _ client: OperatorClient
-    ) async throws -> Answers.Run {
+        _ run: Run, _ client: OperatorClient
+    ) async throws -> Run {
         var run = run
         var bar = ProgressBar()
         defer { bar.end() }
@@ -62,14 +62,14 @@ struct Sync: AsyncParsableCommand {
     }
 
     /// The sentence and exit code of a run that is not complete.
-    private static func problem(_ run: Answers.Run, _ end: String) -> StartProblem {
+    private static func problem(_ run: Run, _ end: String) -> StartProblem {
         let reason = run.reason.map { ": \($0)" } ?? "."
         return StartProblem("The \(run.kind.rawValue) \(end)\(reason)", .error)
     }
 
     /// Throws the exit code of a run; returns for a success.
     /// - Parameter queue: the counts of open operations after the run.
-    static func throwResult(_ run: Answers.Run, queue: Answers.QueueCounts) throws {
+    static func throwResult(_ run: Run, queue: QueueCounts) throws {
         switch run.state {
         case .offline: throw ExitStatus.offline
         case .failed: throw problem(run, "failed")
@@ -157,7 +157,7 @@ struct RunsList: ListCommand {
     var path: String { "/runs" }
     var query: [(String, String?)] { page.query }
 
-    func lines(of run: Answers.Run) -> [String] {
+    func lines(of run: Run) -> [String] {
         let told = TerminalText.run(run)
         return ["\(run.id)  \(run.startedAt.text)  " + (told.first ?? "")] + told.dropFirst()
     }
@@ -173,13 +173,13 @@ struct RunsCancel: AskingCommand {
     var id: String
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.Run {
+    func ask(_ client: OperatorClient) async throws -> Run {
         try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
     }
 
-    func lines(_ run: Answers.Run) -> [String] { TerminalText.run(run) }
+    func lines(_ run: Run) -> [String] { TerminalText.run(run) }
 
-    func end(_ run: Answers.Run) throws {
+    func end(_ run: Run) throws {
         if run.state != .running, run.state != .cancelled {
             options.tell("The run had ended before: nothing was cancelled.")
         }

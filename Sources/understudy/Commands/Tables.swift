@@ -65,13 +65,13 @@ struct TablesRows: AskingCommand {
         try await askAndShow()
     }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.Page<Answers.TableItem> {
+    func ask(_ client: OperatorClient) async throws -> Page<Answers.TableItem> {
         try await client.get(path, selected + page.query(limit: "top", after: "skip"))
     }
 
-    func lines(_ page: Answers.Page<Answers.TableItem>) -> [String] {
+    func lines(_ page: Page<Answers.TableItem>) -> [String] {
         TerminalText.list(page, nothing: "No rows.") { row in
-            ["\(row.state.rawValue.padded(to: 12))\(row.item.json.text)"]
+            ["\(row.state.rawValue.padded(to: 12))\(row.item.text)"]
         }
     }
 }
@@ -224,7 +224,7 @@ struct TablesSetAside: ListCommand {
     var query: [(String, String?)] { page.query }
 
     /// The id, the reason and the beginning of the text.
-    func lines(of row: Answers.SetAsideRow) -> [String] {
+    func lines(of row: SetAsideRow) -> [String] {
         let cut = row.text.count > Limits.setAsideCharacters ? "…" : ""
         return [
             "\(row.id ?? "(no id)")  \(row.reason)",

@@ -7,7 +7,7 @@ enum TerminalText {
     /// A page of a list, each element in its lines.
     /// - Parameter nothing: the line for an empty list.
     static func list<Element: Answers.Part>(
-        _ page: Answers.Page<Element>, nothing: String, _ lines: (Element) -> [String]
+        _ page: Page<Element>, nothing: String, _ lines: (Element) -> [String]
     ) -> [String] {
         if page.items.isEmpty { return [nothing] }
         return page.items.flatMap(lines) + (page.next.map { ["More: --after \($0)"] } ?? [])
@@ -23,10 +23,10 @@ enum TerminalText {
         let backend = status.backend
         // A backend that was not asked yet is neither in reach nor out of it.
         let state = backend.isAsked ? backend.state.rawValue : "not asked yet"
-        var lines = [row("Backend", "\(state)  \(backend.url ?? "")")]
+        var lines = [row("Backend", "\(state)  \(backend.url)")]
         if backend.isAsked {
             let times = [
-                backend.since.map { "since \($0.text)" },
+                "since \(backend.since.text)",
                 backend.nextTry.map { "asked again at \($0.text)" },
             ].compactMap(\.self)
             lines += [row("", backend.reason), row("", times.joined(separator: ", "))]
@@ -68,7 +68,7 @@ enum TerminalText {
         return lines.filter { !$0.isEmpty }
     }
 
-    private static func queue(_ queue: Answers.QueueCounts) -> String {
+    private static func queue(_ queue: QueueCounts) -> String {
         let counts = [
             (queue.queued, OperationState.queued), (queue.waiting, .waiting),
             (queue.sending, .sending), (queue.unknown, .unknown), (queue.conflict, .conflict),
@@ -87,7 +87,7 @@ enum TerminalText {
             + (ledger.balances ? "" : "  DOES NOT BALANCE")
     }
 
-    static func run(_ run: Answers.Run) -> [String] {
+    static func run(_ run: Run) -> [String] {
         var lines = ["\(run.kind.rawValue): \(words(run.state))"]
         if let reason = run.reason { lines.append("  \(reason)") }
         if let push = run.push {
@@ -114,7 +114,7 @@ enum TerminalText {
     }
 
     /// When the first of the waiting operations is tried again; nothing if none waits for a time.
-    static func waiting(_ first: Answers.OperationSummary?) -> [String] {
+    static func waiting(_ first: OperationSummary?) -> [String] {
         guard let next = first?.nextAttemptAt else { return [] }
         return [
             "  The first that waits is tried again at \(next.text); at once with: "
@@ -138,7 +138,7 @@ extension TerminalText {
     /// A list of operations.
     /// - Parameter held: what keeps queued ones from being sent.
     static func operations(
-        _ page: Answers.Page<Answers.OperationSummary>, held: String? = nil
+        _ page: Page<OperationSummary>, held: String? = nil
     ) -> [String] {
         list(page, nothing: "No operations.") { [operation($0)] }
             + (page.items.isEmpty ? [] : why(held))
@@ -147,17 +147,17 @@ extension TerminalText {
     /// The line on what keeps queued operations from being sent.
     private static func why(_ held: String?) -> [String] { held.map { ["Held: \($0)"] } ?? [] }
 
-    static func operation(_ operation: Answers.OperationSummary) -> String {
+    static func operation(_ operation: OperationSummary) -> String {
         let reason = operation.reason.map { "  \($0)" } ?? ""
         let next = operation.nextAttemptAt.map { "  (again at \($0.text))" } ?? ""
         return "\(operation.id)  \(operation.state.word)  "
-            + "\(operation.kind.rawValue) \(operation.table)/\(operation.itemId)  "
+            + "\(operation.kind.rawValue) \(operation.table)/\(operation.itemID)  "
             + "\(operation.title ?? "")\(reason)\(next)"
     }
 
     /// One operation with its attempts.
     /// - Parameter held: what keeps it from being sent, if it is queued.
-    static func detail(_ detail: Answers.OperationDetail, held: String? = nil) -> [String] {
+    static func detail(_ detail: OperationDetail, held: String? = nil) -> [String] {
         var lines = [
             operation(detail.summary), "  accepted \(detail.summary.createdAt.text)",
         ]
@@ -167,7 +167,7 @@ extension TerminalText {
             ("server", detail.server),
         ]
         for (name, row) in rows {
-            if let row { lines.append("  \(name): \(row.json.text)") }
+            if let row { lines.append("  \(name): \(row.text)") }
         }
         lines += detail.headers.map { "  sent with \($0)" }
         lines += detail.attempts.map { attempt in
@@ -211,7 +211,7 @@ extension TerminalText {
     /// The outcome of a bulk action.
     /// - Parameter why: why an operation that matches may be left.
     static func bulk(
-        _ result: Answers.BulkResult, _ done: String, left why: String = "they are on their way"
+        _ result: BulkResult, _ done: String, left why: String = "they are on their way"
     ) -> [String] {
         let operations = { (count: Int) in count == 1 ? "1 operation" : "\(count) operations" }
         if result.dryRun {
@@ -224,15 +224,15 @@ extension TerminalText {
     }
 
     /// One conflict with the fields that differ.
-    static func conflict(_ conflict: Answers.ConflictDetail) -> [String] {
+    static func conflict(_ conflict: ConflictDetail) -> [String] {
         var lines = [
-            "\(conflict.id)  \(conflict.table)/\(conflict.itemId)  \(conflict.title ?? "")"
+            "\(conflict.id)  \(conflict.table)/\(conflict.itemID)  \(conflict.title ?? "")"
         ]
         if conflict.serverDeleted { lines.append("  deleted on the backend") }
         if conflict.mineDeleted { lines.append("  deleted here") }
         lines += conflict.fields.map { field in
-            "  \(field.name): base \(field.base.text), mine \(field.mine.text), "
-                + "server \(field.server.text)"
+            let values = [field.base, field.mine, field.server].map { $0?.text ?? "null" }
+            return "  \(field.name): base \(values[0]), mine \(values[1]), server \(values[2])"
         }
         return lines
     }

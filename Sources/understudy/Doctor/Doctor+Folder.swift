@@ -195,7 +195,7 @@ struct RunningState: Sendable, Hashable {
     var process: Answers.ProcessReport?
     var settings: [String: [String]] = [:]
     /// What it has found of its backend.
-    var backend: Answers.BackendStatus?
+    var backend: BackendStatus?
     /// A sentence for each table that the backend fails for.
     var failures: [String] = []
     /// The identity whose queue ``held`` is about; nil for `anonymous`.
@@ -235,7 +235,7 @@ struct RunningState: Sendable, Hashable {
             state.settings[setting.name] = setting.values
         }
         if status?.queue.queued ?? 0 > 0 { state.held = try? await Holding.read(client) }
-        let identities: Answers.Page<Answers.KnownIdentity>? = try? await client.forAll.get(
+        let identities: Page<Answers.KnownIdentity>? = try? await client.forAll.get(
             "/identities")
         for row in identities?.items ?? [] where row.identity != identity {
             if let found = await heldUser(row, client) { state.users.append(found) }

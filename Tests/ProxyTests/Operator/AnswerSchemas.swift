@@ -12,9 +12,11 @@ struct AnswerSchemas {
     private let comments: [String: String]
 
     /// Makes the schemas of types, and of the types in them.
-    /// - Parameter sources: the folders whose comments describe them.
-    init(of types: [any Decodable.Type], commentsIn sources: [URL]) throws {
-        comments = try Self.comments(in: sources)
+    /// - Parameter modules: the folders of their modules, whose comments describe them.
+    init(of types: [any Decodable.Type], commentsIn modules: [URL]) throws {
+        comments = try modules.map(Self.comments).reduce(into: [:]) { all, some in
+            all.merge(some) { first, _ in first }
+        }
         for type in types { _ = try schema(of: type) }
     }
 
@@ -34,8 +36,10 @@ struct AnswerSchemas {
         case is Bool.Type: return .members(("type", .string("boolean")))
         case is Int.Type, is Int64.Type:
             return .members(("type", .string("integer")), ("minimum", .number(0)))
-        case is JSONValue.Type: return .object([])
-        case is Instant.Type, is Answers.Item.Type, is OperationKind.Type, is OperationState.Type:
+        case is TableName.Type: return .members(("type", .string("string")))
+        case is JSONValue.Type, is JSONText.Type: return .object([])
+        case is Columns.Type: return .members(("$ref", .string("#/components/schemas/Item")))
+        case is Instant.Type, is OperationKind.Type, is OperationState.Type:
             return .members(("$ref", .string("#/components/schemas/\(type)")))
         case let optional as any OptionalValue.Type:
             return Self.orNull(try schema(of: optional.value, at: place))
@@ -56,24 +60,28 @@ struct AnswerSchemas {
                 self, owner: name, isPartial: type is any PartialAnswer.Type)
             _ = try type.init(from: recorder)
             self = recorder.schemas
-            all[index].schema = object(recorder, comment: "\(type)".prefix { $0 != "<" })
+            all[index].schema = object(recorder, of: type)
             return reference
         }
     }
 
-    private func object(_ recorder: MemberRecorder, comment name: Substring) -> JSONValue {
+    private func object(_ recorder: MemberRecorder, of type: any Decodable.Type) -> JSONValue {
+        let module = String(reflecting: type).prefix { $0 != "." }
+        let name = "\(module).\("\(type)".prefix { $0 != "<" })"
         var members: [JSONValue.Member] = [.init("type", .string("object"))]
-        if let comment = comments[String(name)] {
+        if let comment = comments[name] {
             members.append(.init("description", .string(comment)))
         }
         let properties = recorder.members.map { member -> JSONValue.Member in
             guard case .object(var schema) = member.schema else { return .init("", .null) }
-            if let comment = comments["\(name).\(member.name)"] {
+            if let comment = comments["\(name).\(member.key.stringValue)"] {
                 schema.append(.init("description", .string(comment)))
             }
-            return .init(member.name, .object(schema))
+            return .init(member.key.nameInAnswers, .object(schema))
         }
-        let required = recorder.members.filter(\.isRequired).map { JSONValue.string($0.name) }
+        let required = recorder.members.filter(\.isRequired).map {
+            JSONValue.string($0.key.nameInAnswers)
+        }
         members += [
             .init("properties", .object(properties)), .init("required", .array(required)),
             .init("additionalProperties", .bool(false)),
@@ -95,14 +103,14 @@ struct AnswerSchemas {
         _ type: Word.Type
     ) -> [String] { type.allCases.compactMap { $0.rawValue as? String } }
 
-    /// The comments of package types and of their members, by `Type` and `Type.member`.
-    private static func comments(in folders: [URL]) throws -> [String: String] {
+    /// The comments of the types of a module and of their members, by `Module.Type` and `Module.Type.member`.
+    private static func comments(in module: URL) throws -> [String: String] {
         var found: [String: String] = [:]
-        let files = try folders.flatMap {
-            try FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)
-        }
-        for file in files where file.pathExtension == "swift" {
-            var (lines, type) = ([String](), "")
+        let files = FileManager.default.enumerator(at: module, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            var lines: [String] = []
+            var types: [(indent: Int, name: String)] = []
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 let words = line.split(separator: " ").map(String.init)
                 if words.first == "///" {
@@ -111,17 +119,23 @@ struct AnswerSchemas {
                 }
                 let comment = lines.isEmpty ? nil : lines.joined(separator: " ")
                 lines = []
-                guard words.first == "package" else { continue }
-                if words.count > 2, words[1] == "struct" {
-                    type = String(words[2].prefix { $0.isLetter || $0.isNumber })
-                    found[type] = comment
-                } else if let at = words.firstIndex(where: { $0 == "let" || $0 == "var" }) {
-                    found["\(type).\(words[at + 1].prefix { $0 != ":" })"] = comment
+                let indent = line.prefix { $0 == " " }.count
+                guard let kind = words.firstIndex(where: kinds.contains), words.count > kind + 1
+                else { continue }
+                types.removeAll { $0.indent >= indent }
+                let name = words[kind + 1].prefix { $0.isLetter || $0.isNumber }
+                let isMember = ["let", "var"].contains(words[kind])
+                let owner = isMember ? types.last.map { "\($0.name)." } ?? "" : ""
+                if !isMember { types.append((indent, String(name))) }
+                if ["package", "public"].contains(words[0]) {
+                    found["\(module.lastPathComponent).\(owner)\(name)"] = comment
                 }
             }
         }
         return found
     }
+
+    private static let kinds: Set = ["struct", "enum", "class", "actor", "extension", "let", "var"]
 }
 
 // What a type of the standard library is made of.
@@ -139,7 +153,7 @@ private final class MemberRecorder: Decoder {
     var schemas: AnswerSchemas
     let owner: String
     let isPartial: Bool
-    private(set) var members: [(name: String, schema: JSONValue, isRequired: Bool)] = []
+    private(set) var members: [(key: any CodingKey, schema: JSONValue, isRequired: Bool)] = []
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -151,11 +165,11 @@ private final class MemberRecorder: Decoder {
 
     struct NotHere: Error {}
 
-    func note(_ type: any Decodable.Type, _ name: String, mayLack: Bool) throws {
-        let schema = try schemas.schema(of: type, at: "\(owner).\(name)")
+    func note(_ type: any Decodable.Type, _ key: any CodingKey, mayLack: Bool) throws {
+        let schema = try schemas.schema(of: type, at: "\(owner).\(key.nameInAnswers)")
         members.append(
             (
-                name, mayLack && !isPartial ? AnswerSchemas.orNull(schema) : schema,
+                key, mayLack && !isPartial ? AnswerSchemas.orNull(schema) : schema,
                 !(mayLack && isPartial)
             ))
     }
@@ -175,14 +189,14 @@ private final class MemberRecorder: Decoder {
         func decodeNil(forKey key: Key) -> Bool { false }
 
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-            try recorder.note(type, key.stringValue, mayLack: false)
+            try recorder.note(type, key, mayLack: false)
             return try Sample.value(type, recorder.schemas)
         }
 
         func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws
             -> Value?
         {
-            try recorder.note(type, key.stringValue, mayLack: true)
+            try recorder.note(type, key, mayLack: true)
             return nil
         }
 
@@ -201,7 +215,7 @@ private final class MemberRecorder: Decoder {
         }
 
         private func note<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
-            try recorder.note(type, key.stringValue, mayLack: true)
+            try recorder.note(type, key, mayLack: true)
             return nil
         }
 
@@ -228,7 +242,8 @@ private final class MemberRecorder: Decoder {
                 case is Int64.Type: Int64(0)
                 case is JSONValue.Type: JSONValue.null
                 case is Instant.Type: Instant(iso: "2026-03-14T09:26:53.589Z")
-                case is Answers.Item.Type: Answers.Item(.object([]))
+                case is Columns.Type: Columns()
+                case is TableName.Type: TableName("t")
                 default: nil
                 }
             if let value = plain as? Value { return value }

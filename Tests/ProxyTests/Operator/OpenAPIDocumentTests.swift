@@ -1,4 +1,5 @@
 import Foundation
+import SyncCore
 import TablesProtocol
 import Testing
 
@@ -10,36 +11,35 @@ struct OpenAPIDocumentTests {
     /// The answers of all routes and the data of events; the types in them follow.
     private static let answers: [any (Decodable & Sendable).Type] = [
         Answers.Problem.self, Answers.Health.self, Answers.Session.self, Answers.SignedIn.self,
-        Answers.Link.self, Answers.Page<Answers.DashboardSession>.self,
-        Answers.Page<Answers.Access>.self, Answers.AccessAdded.self, Answers.Status.self,
-        Answers.Mode.self, Answers.Settings.self, Answers.Page<Answers.KnownIdentity>.self,
+        Answers.Link.self, Page<Answers.DashboardSession>.self,
+        Page<Answers.Access>.self, Answers.AccessAdded.self, Answers.Status.self,
+        Answers.Mode.self, Answers.Settings.self, Page<Answers.KnownIdentity>.self,
         Answers.StoredBytes.self, Answers.BackupPage.self, Answers.BackupMade.self,
         Answers.NotificationState.self, Answers.NotificationDelivery.self,
-        Answers.Page<Answers.Rejection>.self, Answers.ProcessReport.self, Answers.EventData.self,
-        Answers.Run.self, Answers.Page<Answers.Run>.self,
-        Answers.Page<Answers.TableStatus>.self, Answers.TableStatus.self,
-        Answers.Page<Answers.TableItem>.self, Answers.Page<Answers.ServerRow>.self,
-        Answers.Page<Answers.SetAsideRow>.self,
+        Page<Answers.Rejection>.self, Answers.ProcessReport.self, Answers.EventData.self,
+        Run.self, Page<Run>.self,
+        Page<Answers.TableStatus>.self, Answers.TableStatus.self,
+        Page<Answers.TableItem>.self, Page<ServerRow>.self,
+        Page<SetAsideRow>.self,
         Answers.RemoveResult.self, Answers.PurgeResult.self,
-        Answers.Page<Answers.OperationSummary>.self, Answers.Page<Answers.OperationGroup>.self,
-        Answers.Page<Answers.OperationOutcome>.self,
-        Answers.OperationDetail.self, Answers.ActionResult.self, Answers.BulkResult.self,
-        Answers.ImportResult.self, Answers.Page<Answers.ConflictDetail>.self,
-        Answers.ConflictDetail.self, Answers.SentDecisions.self,
+        Page<OperationSummary>.self, Page<OperationGroup>.self,
+        Page<OperationOutcome>.self,
+        OperationDetail.self, Answers.ActionResult.self, BulkResult.self,
+        Answers.ImportResult.self, Page<ConflictDetail>.self,
+        ConflictDetail.self, Answers.SentDecisions.self,
         Answers.HistoryPage.self, Answers.UndoResult.self,
         Answers.UndoneDecisions.self,
-        Answers.Page<Answers.Sample>.self,
+        Page<Answers.Sample>.self,
     ]
 
-    private static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().appending(path: "../../../Sources/Proxy/Operator")
-        .standardizedFileURL
-    private static let file = folder.appending(path: "openapi.json")
+    private static let sources = URL(filePath: #filePath)
+        .deletingLastPathComponent().appending(path: "../../../Sources").standardizedFileURL
+    private static let file = sources.appending(path: "Proxy/Operator/openapi.json")
 
     private func schemas() throws -> AnswerSchemas {
         try AnswerSchemas(
             of: Self.answers,
-            commentsIn: [Self.folder, Self.folder.appending(path: "Answers")])
+            commentsIn: ["Proxy", "SyncCore"].map { Self.sources.appending(path: $0) })
     }
 
     @Test func `the schemas of answers are made from their types`() throws {

@@ -48,10 +48,10 @@ struct DecisionHoldTests {
         let conflict = try await decide(resolution)
         #expect(try await due() == 0)
         let planned = try await store.undoDecisions([conflict.id], dryRun: true)
-        #expect(planned.map(\.undoing.effect) == [.reopened])
+        #expect(planned.map(\.effect) == [.reopened])
         #expect(try await store.conflicts(after: nil, limit: 9).items.isEmpty)
         let undone = try await store.undoDecisions([conflict.id])
-        #expect(undone.map(\.undoing.sentence) == planned.map(\.undoing.sentence))
+        #expect(undone.map(\.sentence) == planned.map(\.sentence))
         let open = try await store.conflicts(after: nil, limit: 9).items
         #expect(open.map(\.itemID) == ["a"])
     }

@@ -131,7 +131,7 @@ extension AcceptanceScenarioTests {
         #expect(run.push?.conflicts == 2 && run.push?.applied == 1, "\(run)")
         let outcome = try await world.store.bulk(
             .resolve(.mine), OperationFilter(), dryRun: false)
-        #expect(outcome == BulkOutcome(matched: 2, done: 2, refused: 0))
+        #expect(outcome == BulkResult(matched: 2, changed: 2))
         #expect(await world.engine.push().push?.applied == 2)
         for id in ["a", "b", "c"] {
             #expect(try await world.remote(id)?.columns["text"] == .string("mine"))

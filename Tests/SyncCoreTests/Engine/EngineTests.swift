@@ -222,7 +222,7 @@ import Testing
         async let push = world.engine.push()
         await gate.waitForArrival()
         let running = try #require(await world.engine.runs().first)
-        #expect(running.progress == Run.Progress(phase: .push, done: 2, total: 5))
+        #expect(running.progress == RunProgress(phase: .push, done: 2, total: 5))
         #expect(await world.engine.cancel(run: running.id))
         gate.open()
         let run = await push
@@ -240,12 +240,12 @@ import Testing
         async let pull = world.engine.pull(world.todo)
         await gate.waitForArrival()
         // The third page may be requested before the second is applied.
-        var progress: Run.Progress?
+        var progress: RunProgress?
         while progress.map({ $0.done < 100 }) ?? true {
             await Task.yield()
             progress = await world.engine.runs().first?.progress
         }
-        #expect(progress == Run.Progress(phase: .pull, done: 100, total: 120))
+        #expect(progress == RunProgress(phase: .pull, done: 100, total: 120))
         gate.open()
         #expect(await pull.state == .complete)
     }

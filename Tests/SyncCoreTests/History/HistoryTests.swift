@@ -57,10 +57,10 @@ import Testing
         }
         let detail = try #require(try await store.operation(sent.id))
         #expect(detail.summary.lastStatus == 503 && detail.summary.reason == "Busy.")
-        #expect(detail.attemptLog.count == 1)
-        #expect(detail.attemptLog[0].outcome == "waiting")
+        #expect(detail.attempts.count == 1)
+        #expect(detail.attempts[0].outcome == "waiting")
         #expect(
-            detail.attemptLog[0].responseExcerpt?.utf8.count == StoreLimits.responseExcerptBytes)
+            detail.attempts[0].responseExcerpt?.utf8.count == StoreLimits.responseExcerptBytes)
     }
 
     @Test func `events come after the commit, in order, and are kept for later readers`()
@@ -138,7 +138,9 @@ import Testing
     }
 
     @Test func `runs and samples are kept`() async throws {
-        var run = Run(id: "r1", kind: .sync, startedAt: fixture.clock.now(), push: PushReport())
+        var run = Run(
+            id: "r1", identity: store.identity, kind: .sync, startedAt: fixture.clock.now(),
+            push: PushReport())
         run.push?.results = [PushReport.Result(id: "o1", state: .conflict)]
         run.pull = [PullReport(table: "todoitem")]
         let unfinished = run
@@ -158,7 +160,8 @@ import Testing
 
     @Test func `a run that a process left unfinished is cancelled at the next start`() async throws
     {
-        let run = Run(id: "r1", kind: .push, startedAt: fixture.clock.now())
+        let run = Run(
+            id: "r1", identity: store.identity, kind: .push, startedAt: fixture.clock.now())
         try await store.write { try $0.runs.save(run) }
         #expect(try await fixture.reopened().run("r1")?.state == .cancelled)
     }

@@ -12,10 +12,8 @@ import Testing
         ).items
     }
 
-    private func isRow(_ row: JSONText?, _ expected: String) throws -> Bool {
-        let names = Columns(stored: try #require(row).text).changedNames(
-            from: Columns(stored: expected))
-        return names.isEmpty
+    private func isRow(_ row: Columns?, _ expected: String) throws -> Bool {
+        try #require(row).changedNames(from: Columns(stored: expected)).isEmpty
     }
 
     private func pull(_ world: World) async throws {

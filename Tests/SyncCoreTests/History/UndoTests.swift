@@ -116,7 +116,7 @@ import Testing
         #expect(back.payload == refused.payload && back.baseRow == refused.baseRow)
         #expect(back.baseVersion == "v1" && back.lastStatus == refused.lastStatus)
         let detail = try #require(try await store.operation(back.id))
-        #expect(detail.attemptLog.map(\.status) == [200])
+        #expect(detail.attempts.map(\.status) == [200])
         #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":1}"#)
         let ledger = try await store.ledger()
         #expect(ledger.discarded == 1 && ledger.queue.quarantined == 1)

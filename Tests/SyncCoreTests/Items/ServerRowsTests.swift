@@ -15,7 +15,7 @@ import Testing
             for row in page?.items ?? [] {
                 items.append(
                     Item(
-                        id: row.id, columns: row.columns,
+                        id: ItemID(stored: row.id, kind: .string), columns: row.columns,
                         createdAt: row.createdAt.flatMap { Instant(parsing: $0) },
                         updatedAt: try #require(row.updatedAt.flatMap { Instant(parsing: $0) }),
                         version: row.version ?? "", deleted: row.deleted))
@@ -53,7 +53,7 @@ import Testing
         let page = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)
         let rows = (page?.items ?? []).filter(\.deletedSince)
         #expect(rows.filter { !$0.deleted }.isEmpty)
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id.text, $0.updatedAt) })
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.updatedAt) })
     }
 
     @Test(arguments: [true, false])

@@ -263,7 +263,7 @@ import Testing
             try await store.operations(OperationFilter(), after: nil, limit: 9).items.first)
         #expect(operation.state == .unknown && operation.maybeApplied)
         let detail = try #require(try await store.operation(operation.id))
-        #expect(detail.attemptLog.map(\.outcome) == ["unknown"])
+        #expect(detail.attempts.map(\.outcome) == ["unknown"])
         #expect(try await store.ledger().balances)
     }
 

@@ -187,9 +187,9 @@ import Testing
         try await fixture.push { _ in .quarantined(reason: "Bad milk.", maybeApplied: false) }
         let filter = OperationFilter(states: [.quarantined], text: "MILK")
         let dry = try await store.bulk(.discard, filter, dryRun: true)
-        #expect(dry == BulkOutcome(matched: 1, done: 0, refused: 0))
+        #expect(dry == BulkResult(matched: 1, dryRun: true))
         #expect(try await store.ledger().discarded == 0)
-        #expect(try await store.bulk(.discard, filter, dryRun: false).done == 1)
+        #expect(try await store.bulk(.discard, filter, dryRun: false).changed == 1)
         #expect(try await fixture.row("a")?.deleted == true)
         #expect(try await store.bulk(.retry, OperationFilter(), dryRun: false).matched == 2)
     }
@@ -200,12 +200,12 @@ import Testing
         try await fixture.insert("other")
         var outcome = try await store.bulk(
             .resolve(.mine), OperationFilter(table: "nothing"), dryRun: false)
-        #expect(outcome == BulkOutcome(matched: 0, done: 0, refused: 0))
+        #expect(outcome == BulkResult(matched: 0))
         outcome = try await store.bulk(.resolve(.server), OperationFilter(), dryRun: true)
-        #expect(outcome == BulkOutcome(matched: 1, done: 0, refused: 0))
+        #expect(outcome == BulkResult(matched: 1, dryRun: true))
         #expect(try await store.conflict(first.id) != nil)
         outcome = try await store.bulk(.resolve(.server), OperationFilter(), dryRun: false)
-        #expect(outcome == BulkOutcome(matched: 1, done: 1, refused: 0))
+        #expect(outcome == BulkResult(matched: 1, changed: 1))
         #expect(try await store.conflict(first.id) == nil)
         let history = try await store.history(after: nil, limit: 9).items
         #expect(history.contains { $0.kind == .resolved && $0.operationID == first.id })

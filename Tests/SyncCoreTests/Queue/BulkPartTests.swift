@@ -19,19 +19,20 @@ import Testing
     {
         for number in 0..<7 { try await fixture.insert("i\(number)") }
         let first = try await store.bulkPart(.discard, OperationFilter(), after: nil, limit: 3)
-        #expect(first.done.count == 3 && first.refused == 0)
+        #expect(first.changed == 3 && first.refused == 0)
         #expect(try await open() == (0..<4).map { "i\($0)" })
         // New operations are later than the remaining parts.
         try await fixture.insert("new")
         let second = try await store.bulkPart(
-            .discard, OperationFilter(), after: first.next, limit: 10)
-        #expect(second.done.count == 4 && second.next == nil)
+            .discard, OperationFilter(), after: first.next ?? nil, limit: 10)
+        #expect(second.changed == 4 && second.next == .some(nil))
         #expect(try await open() == ["new"])
-        let undone = try await store.undoDecisions((first.done + second.done).reversed())
-        #expect(undone.map(\.undoing.effect) == Array(repeating: .restored, count: 7))
+        let all = (first.operations ?? []) + (second.operations ?? [])
+        let undone = try await store.undoDecisions(all.reversed())
+        #expect(undone.map(\.effect) == Array(repeating: .restored, count: 7))
         #expect(try await Set(open()) == Set((0..<7).map { "i\($0)" } + ["new"]))
-        let again = try await store.undoDecisions(first.done)
-        #expect(again.map(\.undoing.effect) == [nil, nil, nil])
+        let again = try await store.undoDecisions(first.operations ?? [])
+        #expect(again.map(\.effect) == [nil, nil, nil])
     }
 
     @Test func `conflicts are decided part by part, and each part names its own`() async throws {
@@ -41,15 +42,16 @@ import Testing
         let decidedElsewhere = try #require(mine.first { $0.itemID == "a" })
         let first = try await store.bulkPart(
             .resolve(.server), OperationFilter(), after: nil, limit: 1)
-        #expect(first.done.count == 1 && first.refused == 0 && first.next != nil)
+        #expect(first.changed == 1 && first.refused == 0 && first.next != .some(nil))
         _ = try await store.resolve(
             decidedElsewhere.id, revision: decidedElsewhere.revision, .mine)
         let second = try await store.bulkPart(
-            .resolve(.server), OperationFilter(), after: first.next, limit: 9)
-        #expect(second.done.count == 1 && second.refused == 0 && second.next == nil)
-        #expect(!(first.done + second.done).contains(decidedElsewhere.id))
-        let undone = try await store.undoDecisions(first.done + second.done)
-        #expect(undone.map(\.undoing.effect) == [.reopened, .reopened])
+            .resolve(.server), OperationFilter(), after: first.next ?? nil, limit: 9)
+        #expect(second.changed == 1 && second.refused == 0 && second.next == .some(nil))
+        let all = (first.operations ?? []) + (second.operations ?? [])
+        #expect(!all.contains(decidedElsewhere.id))
+        let undone = try await store.undoDecisions(all)
+        #expect(undone.map(\.effect) == [.reopened, .reopened])
         #expect(
             try await Set(store.conflicts(after: nil, limit: 9).items.map(\.itemID)) == ["b", "c"])
         #expect(try await fixture.chain("a").map(\.state) == [.queued])
@@ -146,7 +148,7 @@ import Testing
         let outcome = try await store.bulkPart(
             .discard, OperationFilter(reason: all[0].reason, status: .code(422)), after: nil,
             limit: 9)
-        #expect(outcome.done.count == 3)
+        #expect(outcome.changed == 3)
         #expect(try await open() == ["i0", "i2", "i5", "i6", "i7", "waits"])
     }
 

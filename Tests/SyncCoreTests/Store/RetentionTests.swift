@@ -122,7 +122,7 @@ import Testing
         #expect(texts.prefix(2) == ["i0", "i19"])
         let open = try #require(try await world.open().first)
         let detail = try #require(try await store.operation(open.id))
-        #expect(detail.attemptLog.count == 1)
+        #expect(detail.attempts.count == 1)
         #expect(try await count("attempts", in: store) < 20)
         let again = try await store.read { try ByteBudget(transaction: $0).cut(limits) }
         #expect(again == ByteBudget.Cut())
@@ -150,12 +150,12 @@ import Testing
         _ = await world.engine.push()
         let done = try #require(try await world.operations([.done]).first)
         let detail = try #require(try await world.store.operation(done.id))
-        let writes = detail.attemptLog.filter { $0.method == "POST" }
+        let writes = detail.attempts.filter { $0.method == "POST" }
         try #require(writes.count == 2)
-        #expect(writes[0].requestBody != nil && !writes[0].requestFields.isEmpty)
+        #expect(writes[0].requestBody != nil && !writes[0].requestHeaders.isEmpty)
         #expect(writes[0].status == 503 && writes[1].status == 201)
         #expect(writes[1].requestBody == nil && writes[1].responseExcerpt == nil)
-        #expect(writes[1].requestFields.isEmpty && writes[1].responseFields.isEmpty)
+        #expect(writes[1].requestHeaders.isEmpty && writes[1].responseHeaders.isEmpty)
         #expect(detail.payload != nil)
     }
 

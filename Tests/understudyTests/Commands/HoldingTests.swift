@@ -1,4 +1,5 @@
 import Proxy
+import SyncCore
 import Testing
 
 @testable import understudy
@@ -23,7 +24,7 @@ import Testing
     ) throws -> String? {
         Holding.reason(
             status: status, settings: try some(Answers.Settings.self, settings),
-            lastRun: try some(Answers.Run.self, lastRun))
+            lastRun: try some(Run.self, lastRun))
     }
 
     @Test func `what holds the queue is said, and nothing where nothing does`() throws {
@@ -52,7 +53,7 @@ import Testing
         throws
     {
         let page = try some(
-            pageOf: Answers.OperationSummary.self,
+            pageOf: OperationSummary.self,
             #"{"state":"waiting","title":"Milk","reason":"Busy (429).","#
                 + #""nextAttemptAt":"2026-11-21T12:00:00.000Z"}"#)
         #expect(

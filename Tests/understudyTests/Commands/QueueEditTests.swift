@@ -6,7 +6,7 @@ import Testing
 @testable import understudy
 
 struct QueueEditTests {
-    private let payload = JSONValue.members(("id", .string("a")), ("version", .string("1.0")))
+    private let payload = Columns(stored: #"{"id":"a","version":"1.0"}"#)
 
     @Test func `a column of the user may have the name of a system column`() throws {
         try QueueEdit.check(

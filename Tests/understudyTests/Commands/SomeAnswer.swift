@@ -1,4 +1,5 @@
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// An answer from the members that a test is about. Those that are not named have the values of an Understudy
@@ -11,9 +12,9 @@ func some<Answer: Decodable>(_ type: Answer.Type, _ members: String) throws -> A
 
 /// A page with these elements.
 func some<Element: Answers.Part>(pageOf type: Element.Type, _ elements: String...) throws
-    -> Answers.Page<Element>
+    -> Page<Element>
 {
-    Answers.Page(try elements.map { try some(type, $0) })
+    Page(try elements.map { try some(type, $0) })
 }
 
 private enum Usual {

@@ -1,4 +1,5 @@
 import Proxy
+import SyncCore
 import TablesProtocol
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// What a command without `--identity` says of the stores of users.
 @Suite struct UserStoresTests {
     private func stores(_ rows: String...) throws -> UserStores {
-        UserStores(Answers.Page(try rows.map { try some(Answers.KnownIdentity.self, $0) }))
+        UserStores(Page(try rows.map { try some(Answers.KnownIdentity.self, $0) }))
     }
 
     private static let anonymous =

@@ -47,35 +47,6 @@ extension Answers {
         package let dashboard: String
     }
 
-    /// The backend, as the engine of one store knows it.
-    package struct BackendStatus: Codable, Sendable, Hashable {
-        /// Address of the backend; null when none is configured.
-        package let url: String?
-        package let state: BackendState
-        /// One sentence for a person.
-        package let reason: String
-        package let since: Instant?
-        package let nextTry: Instant?
-        /// Whether anything was asked of it since the start, or since its address was changed.
-        package let isAsked: Bool
-        /// The request that showed that it, or the only table that was asked for, cannot be used; null while
-        /// it answers.
-        package let failedRequest: FailedRequest?
-        /// Since when its stream of changes is followed, so that changes of others arrive at once; null while it is
-        /// not.
-        package let changesFollowedSince: Instant?
-    }
-
-    /// A request to the backend that failed.
-    package struct FailedRequest: Codable, Sendable, Hashable {
-        package let method: String
-        /// Path and query at the backend's host.
-        package let path: String
-        /// Null where no answer came.
-        package let status: Int?
-        package let at: Instant
-    }
-
     /// Whether work is offline by choice. offline: chosen by a person; nothing is sent until `until` (null: until changed).
     package struct Mode: Codable, Sendable, Hashable {
         package let mode: Word
@@ -85,16 +56,6 @@ extension Answers {
         package enum Word: String, Codable, Sendable, Hashable, CaseIterable {
             case online, offline
         }
-    }
-
-    /// Open operations by state.
-    package struct QueueCounts: Codable, Sendable, Hashable {
-        package let queued: Int
-        package let waiting: Int
-        package let sending: Int
-        package let unknown: Int
-        package let conflict: Int
-        package let quarantined: Int
     }
 
     /// What became of every write that was ever acknowledged.
@@ -273,37 +234,12 @@ extension Answers.Addresses {
     }
 }
 
-extension Answers.BackendStatus {
-    init(_ backend: SyncCore.BackendStatus) {
-        self.init(
-            url: backend.url, state: backend.state, reason: backend.reason, since: backend.since,
-            nextTry: backend.nextTry, isAsked: backend.isAsked,
-            failedRequest: backend.failedRequest.map { .init($0) },
-            changesFollowedSince: backend.changesFollowedSince)
-    }
-}
-
-extension Answers.FailedRequest {
-    init(_ request: SyncCore.FailedRequest) {
-        self.init(
-            method: request.method, path: request.path, status: request.status, at: request.at)
-    }
-}
-
 extension Answers.Mode {
     init(_ mode: EngineStatus.Mode) {
         switch mode {
         case .online: self.init(mode: .online, until: nil)
         case .offline(let until): self.init(mode: .offline, until: until)
         }
-    }
-}
-
-extension Answers.QueueCounts {
-    init(_ queue: SyncCore.QueueCounts) {
-        self.init(
-            queued: queue.queued, waiting: queue.waiting, sending: queue.sending,
-            unknown: queue.unknown, conflict: queue.conflict, quarantined: queue.quarantined)
     }
 }
 

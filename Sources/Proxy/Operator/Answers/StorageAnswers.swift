@@ -33,22 +33,6 @@ extension Answers {
         package let retention: Retention
     }
 
-    /// The bytes of one kind, indexes included.
-    package struct StoragePart: Codable, Sendable, Hashable {
-        package let kind: StoreUsageKind
-        package let rows: Int?
-        package let bytes: Int64
-    }
-
-    /// How long what is settled is kept; null: without a limit.
-    package struct Retention: Codable, Sendable, Hashable {
-        package let historySeconds: Int64
-        package let attemptSeconds: Int64
-        package let tombstoneSeconds: Int64
-        package let historyBytes: Int64?
-        package let attemptBytes: Int64?
-    }
-
     /// A backup of the backup folder.
     package struct KeptBackup: Codable, Sendable, Hashable {
         package let path: String
@@ -139,15 +123,6 @@ extension Answers {
         package let isCurrent: Bool
         /// Whether it sees all and changes nothing.
         package let isReadOnly: Bool
-    }
-}
-
-extension Answers.Retention {
-    init(_ retention: SyncCore.Retention) {
-        self.init(
-            historySeconds: retention.historySeconds, attemptSeconds: retention.attemptSeconds,
-            tombstoneSeconds: retention.tombstoneSeconds, historyBytes: retention.historyBytes,
-            attemptBytes: retention.attemptBytes)
     }
 }
 

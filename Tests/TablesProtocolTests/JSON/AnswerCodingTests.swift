@@ -1,4 +1,3 @@
-import Proxy
 import TablesProtocol
 import Testing
 
@@ -18,6 +17,13 @@ struct AnswerCodingTests {
         let inner: Inner?
         let all: [Inner]
         let row: JSONValue
+    }
+
+    private struct Row: Codable, Hashable, Sendable {
+        let itemID: String
+        let table: TableName
+        let columns: Columns
+        let value: JSONText?
     }
 
     private struct Partial: PartialAnswer, Hashable {
@@ -45,6 +51,16 @@ struct AnswerCodingTests {
         let outer = try Outer(answer: JSONValue(parsing: text))
         #expect(outer.size == .max)
         #expect(JSONValue(answer: outer).text == text)
+    }
+
+    @Test func `a row stays as it is stored, and an id has the name that JSON gives it`() throws {
+        let text =
+            #"{"itemId":"a","table":"todoitem","columns":{"b":1.0,"a":[null]},"value":null}"#
+        let row = Row(
+            itemID: "a", table: try #require(TableName("todoitem")),
+            columns: Columns(stored: #"{"b":1.0,"a":[null]}"#), value: nil)
+        #expect(JSONValue(answer: row).text == text)
+        #expect(try Row(answer: JSONValue(parsing: text)) == row)
     }
 
     @Test(arguments: [
@@ -78,13 +94,14 @@ struct AnswerCodingTests {
     }
 
     @Test func `an answer may have the members of two values, or none`() throws {
+        struct Nothing: Codable {}
         struct Both: Encodable {
             func encode(to encoder: any Encoder) throws {
                 try Inner(number: 1, words: []).encode(to: encoder)
-                try Answers.Nothing().encode(to: encoder)
+                try Nothing().encode(to: encoder)
             }
         }
         #expect(JSONValue(answer: Both()).text == #"{"number":1,"words":[]}"#)
-        #expect(JSONValue(answer: Answers.Nothing()).text == "{}")
+        #expect(JSONValue(answer: Nothing()).text == "{}")
     }
 }
