@@ -352,13 +352,7 @@ extension RowStorage {
     /// The rows of a table as items, in no flavour's form.
     fileprivate func items(in name: TableName) throws -> [Item] {
         let hasNumbers = try table(name)?.options.idKind == .integer
-        return try rows(in: name).map { row in
-            let number = hasNumbers ? Int64(row.id) : nil
-            return Item(
-                id: try number.map { ItemID($0) } ?? ItemID(row.id), columns: row.columns,
-                createdAt: row.createdAt, updatedAt: row.updatedAt, version: row.version,
-                deleted: row.deleted)
-        }
+        return try rows(in: name).map { $0.item(hasNumbers ? .integer : .string) }
     }
 }
 

@@ -23,12 +23,15 @@ struct Answerer {
         case .list(let page): list(page)
         case .found(let row): found(row)
         case .notModified(let row):
-            profile.generation == .mobileServices ? empty(304) : bodiless(304, row)
+            profile.generation == .mobileServices
+                ? form.empty(.notModified)
+                : form.validators(of: rows.item(row), .notModified, tagged: isTagged([]))
         case .inserted(let row, let sent, _): inserted(row, sent)
         case .changed(let row, let sent, _): changed(200, row, sent)
         case .unchanged(let id): unchanged(id)
         case .deletedAll(let rows): deletedAll(rows)
-        case .deleted(let row): profile.deleteAnswersRow ? item(200, row) : empty(204)
+        case .deleted(let row):
+            profile.deleteAnswersRow ? item(200, row) : form.empty(.noContent)
         case .undeleted(let row): undeleted(row)
         case .exists(let row, let sent): exists(row, sent)
         case .preconditionFailed(let row): conflict(412, row)
@@ -64,7 +67,7 @@ struct Answerer {
     }
 
     /// The version is in the echo of a write that named it.
-    func conditional(_ status: Int) -> Set<SystemProperty> {
+    private func conditional(_ status: Int) -> Set<SystemProperty> {
         guard status == 200, let table, let field = call.field(.ifMatch), !field.isEmpty,
             field.filter({ $0 != " " }) != "*", !table.isPlain(profile.generation)
         else { return [] }
@@ -74,13 +77,16 @@ struct Answerer {
     /// Nothing was looked up: only the id is known.
     private func unchanged(_ id: String) -> Response {
         let number = table?.options.idKind == .integer ? Int64(id).map(JSONText.integer) : nil
-        return json(200, Array("{\"id\":\((number ?? .string(id)).text)}".utf8))
+        return form.json(.ok, Array("{\"id\":\((number ?? .string(id)).text)}".utf8))
     }
 
     /// The answer to a deletion by filter: a list of the deleted rows, with the tag of the first.
-    private func deletedAll(_ rows: [Row]) -> Response {
-        var response = json(200, RowWriter.list(rows.map { rowWriter.whole($0) }))
-        if let first = rows.first { addValidators(&response, first, rowWriter) }
+    private func deletedAll(_ deleted: [Row]) -> Response {
+        let items = deleted.map { rows.item($0) }
+        var response = form.list(items, count: nil, next: nil, rows.writer(showing: Self.all))
+        if let first = items.first {
+            form.addValidators(of: first, to: &response, tagged: isTagged([]))
+        }
         return response
     }
 
@@ -95,7 +101,7 @@ struct Answerer {
 
     private func exists(_ row: Row, _ sent: [UInt8]) -> Response {
         switch profile.duplicate {
-        case .sentItem: json(409, sent)
+        case .sentItem: form.json(.conflict, sent)
         case .storedItem: conflict(409, row)
         case .error:
             refused(
@@ -112,69 +118,54 @@ struct Answerer {
         }
     }
 
-    /// The text as `encodeURIComponent` of JavaScript encodes it; `more` are characters that stay too.
-    static func encoded(_ text: String, leaving more: String = "") -> String {
-        PercentCoding.encode(text, leaving: "!*'()" + more)
-    }
-
-    func location(_ row: Row) -> String {
+    private func location(_ row: Row) -> String {
         let isFirst = profile.generation == .mobileServices
-        let scheme = isFirst && options.publicAddress == nil ? "https" : self.scheme
+        let scheme =
+            isFirst && options.publicAddress == nil ? "https" : call.scheme(options)
         let path = call.request.path
         let slash = path.hasSuffix("/") && !isFirst ? "" : "/"
         // The first generation encodes the address as a whole, the others the id alone.
-        let id = Self.encoded(row.id, leaving: isFirst ? ";/?:@&=+$,#" : "")
-        return "\(scheme)://\(authority)\(path)\(slash)\(id)"
+        let id = PageLink.encoded(row.id, leaving: isFirst ? ";/?:@&=+$,#" : "")
+        return "\(scheme)://\(call.authority(options))\(path)\(slash)\(id)"
     }
 
-    /// The scheme by which clients reach the backend.
-    var scheme: String { options.publicAddress?.scheme ?? call.request.head.scheme ?? "http" }
-
-    /// The host and port by which clients reach the backend.
-    var authority: String { options.publicAddress?.authority ?? call.authority }
-}
-
-extension Call {
-    /// The host and port that the client addressed.
-    var authority: String {
-        request.head.authority ?? "localhost"
-    }
-}
-
-extension Answerer {
-    /// One row as the whole body; `showing` are system properties that need not be asked for.
-    func item(
-        _ status: Int, _ row: Row, select: [String]? = nil, showing: Set<SystemProperty> = [],
+    /// One row as the whole body; `more` are system properties that need not be asked for.
+    private func item(
+        _ status: Int, _ row: Row, select: [String]? = nil, showing more: Set<SystemProperty> = [],
         isEcho: Bool = false
     ) -> Response {
-        var writer = rowWriter
-        writer.asked.formUnion(showing)
-        writer.fillsColumns = !isEcho
+        var rows = rows
+        rows.asked.formUnion(more)
         let names = select.map { Set($0.map { $0.lowercased() }) }
-        var response = json(status, writer.bytes(row, select: names))
-        if names?.contains("__version") == true { writer.asked.insert(.version) }
-        addValidators(&response, row, writer)
-        return response
+        let writer = rows.writer(select: names, fillsColumns: !isEcho)
+        let isNamed = names?.contains("__version") == true
+        return form.item(
+            rows.item(row), .init(code: status), writer,
+            tagged: isTagged(isNamed ? [.version] : more))
     }
 
     /// The row that is there, for a client whose write does not fit it.
-    func conflict(_ status: Int, _ row: Row) -> Response {
-        var response = json(status, rowWriter.whole(row))
-        addValidators(&response, row, nil)
-        return response
+    private func conflict(_ status: Int, _ row: Row) -> Response {
+        form.item(
+            rows.item(row), .init(code: status), rows.writer(showing: Self.all),
+            tagged: rows.haveVersions)
     }
 
-    /// No body, but the item's validators.
-    func bodiless(_ status: Int, _ row: Row) -> Response {
-        var response = empty(status)
-        addValidators(&response, row, rowWriter)
-        return response
+    private static let all = Set(SystemProperty.allCases)
+
+    /// Whether an answer names the version. The first generation's server says it only to a client that asked
+    /// for it.
+    /// - Parameter more: the system properties that need not be asked for.
+    private func isTagged(_ more: Set<SystemProperty>) -> Bool {
+        rows.haveVersions
+            && (profile.generation != .mobileServices
+                || rows.asked.union(more).contains(.version))
     }
 
-    /// A list. If the table no longer has all tombstones, a field says after which time it has them
-    /// (docs/PROTOCOL.md).
-    func list(_ page: RowPage) -> Response {
-        var response = enveloped(page)
+    private func list(_ page: RowPage) -> Response {
+        var response = form.list(
+            page.rows.map { rows.item($0) }, count: page.count, next: link.text(after: page),
+            rows.writer(select: page.select))
         if let time = page.deletionsAfter {
             // A text has whole milliseconds. A later time only makes a client compare more.
             let whole = Instant(ticks: time.ticks + 9_999)
@@ -183,40 +174,22 @@ extension Answerer {
         return response
     }
 
-    /// A list in the envelope of the generation.
-    private func enveloped(_ page: RowPage) -> Response {
-        let writer = rowWriter
-        let array = RowWriter.list(page.rows.map { writer.bytes($0, select: page.select) })
-        if hasItemsEnvelope {
-            let count = page.count.map(String.init) ?? "null"
-            let next = nextLink(page).map { JSONText.string($0).text } ?? "null"
-            return json(
-                200,
-                "{\"items\":".utf8 + array + ",\"count\":\(count),\"nextLink\":\(next)}".utf8)
-        }
-        let body =
-            page.count.map { "{\"results\":".utf8 + array + ",\"count\":\($0)}".utf8 } ?? array
-        var response = json(200, body)
-        if let link = linkField(page) { response.head.headerFields.set("Link", link) }
-        return response
+    private var rows: ShownRows {
+        ShownRows(
+            profile: profile, options: options, table: table,
+            asked: (try? SystemProperty.asked(call, profile)) ?? [])
     }
 
-    /// JSON bytes.
-    func json(_ status: Int, _ bytes: [UInt8]) -> Response {
-        var fields = commonFields
-        fields[.contentType] =
-            profile.generation == .mobileServices
-            ? "application/json" : "application/json; charset=utf-8"
-        return Response(status: .init(code: status), headerFields: fields, body: bytes)
-    }
+    private var form: AnswerForm { AnswerForm(call, profile, options) }
 
-    /// No body.
-    func empty(_ status: Int) -> Response {
-        var fields = commonFields
-        if profile.generation == .mobileServices { fields[.contentType] = "application/json" }
-        return Response(status: .init(code: status), headerFields: fields)
+    private var link: PageLink {
+        PageLink(
+            call: call, profile: profile, options: options, isInBody: form.hasItemsEnvelope)
     }
+}
 
+// Refusals.
+extension Answerer {
     /// A refusal in the flavour's shape.
     func refused(_ refusal: Refusal) -> Response {
         var response = body(refusal)
@@ -235,44 +208,30 @@ extension Answerer {
     }
 
     private func body(_ refusal: Refusal) -> Response {
-        let message = JSONText.string(refusal.message).text
-        switch (refusal.form, profile.errors) {
-        case (.json, _): return json(refusal.status, Array(refusal.message.utf8))
-        case (.bare, _):
+        let status = HTTPResponse.Status(code: refusal.status)
+        switch refusal.form {
+        case .error: return form.error(status, refusal.message)
+        case .json: return form.json(status, Array(refusal.message.utf8))
+        case .bare:
             return Response(
-                status: .init(code: refusal.status),
-                headerFields: [.contentType: "text/html; charset=utf-8"],
+                status: status, headerFields: [.contentType: Self.html],
                 body: Array(refusal.message.utf8))
-        case (.text, _): return html(refusal.status, refusal.message)
-        case (.page, _):
-            var response = html(refusal.status, Self.page(refusal.message))
+        case .text: return html(status, refusal.message)
+        case .page:
+            var response = html(status, Self.page(refusal.message))
             response.head.headerFields[.contentSecurityPolicy] = "default-src 'none'"
             response.head.headerFields[.xContentTypeOptions] = "nosniff"
             return response
-        case (.empty, _), (.error, .empty): return empty(refusal.status)
-        case (.error, .error): return json(refusal.status, Array("{\"error\":\(message)}".utf8))
-        case (.error, .codeAndError):
-            let text = JSONText.string("Error: \(refusal.message)").text
-            return json(
-                refusal.status, Array("{\"code\":\(refusal.status),\"error\":\(text)}".utf8))
-        case (.error, .message):
-            return json(refusal.status, Array("{\"message\":\(message)}".utf8))
-        case (.error, .problem):
-            let title = HTTPResponse.Status(code: refusal.status).reasonPhrase
-            let text =
-                "{\"title\":\(JSONText.string(title).text),\"status\":\(refusal.status),"
-                + "\"detail\":\(message)}"
-            var response = json(refusal.status, Array(text.utf8))
-            response.head.headerFields[.contentType] = "application/problem+json; charset=utf-8"
-            return response
+        case .empty: return form.empty(status)
         }
     }
 
-    private func html(_ status: Int, _ text: String) -> Response {
-        var fields = commonFields
-        fields[.contentType] = "text/html; charset=utf-8"
-        return Response(
-            status: .init(code: status), headerFields: fields, body: Array(text.utf8))
+    private static let html = "text/html; charset=utf-8"
+
+    private func html(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        var response = form.json(status, Array(text.utf8))
+        response.head.headerFields[.contentType] = Self.html
+        return response
     }
 
     /// The page that Express makes of an error.
@@ -291,71 +250,160 @@ extension Answerer {
 
         """
     }
+
+    /// The answer to a preflight; the fields for other origins come on top.
+    func preflight() -> Response {
+        if profile.generation == .mobileServices { return form.empty(.noContent) }
+        let methods = "GET,HEAD,POST,PATCH,DELETE"
+        var response = html(.ok, methods)
+        response.head.headerFields[.allow] = methods
+        return taggedByExpress(response)
+    }
 }
 
+// What Express puts on its answers.
 extension Answerer {
-    /// The `Link` field; nil when no page follows.
-    func linkField(_ page: RowPage) -> String? {
-        switch page.continuation == nil ? profile.nextPage : .link {
-        case .link:
-            guard profile.generation != .datasync, hasNext(page) else { return nil }
-            let target =
-                "\(call.request.path)?\(query(page) { Self.encoded($0, leaving: "$:/,") })"
-            return "\(scheme)://\(authority)\(target); rel=next"
-        case .nodeLink: return nodeLink(page)
-        case .none, .nextLink, .nextQuery: return nil
+    /// Adds what Express and the Node server put on their answers: nothing may be kept in caches
+    /// where the table was reached, and a weak tag of its own where no version is.
+    private func withNodeFields(_ response: Response, _ outcome: Outcome) -> Response {
+        guard profile.isNode else { return response }
+        var response = response
+        if reachesTable(outcome) { response.head.headerFields.forbidCaches() }
+        return taggedByExpress(response)
+    }
+
+    /// Adds Express' weak tag: the length in hexadecimal and a digest. Clients that take any tag for
+    /// the version are misled by it, as by the real one; only the digest is another.
+    private func taggedByExpress(_ response: Response) -> Response {
+        let isPage = response.head.headerFields[.contentSecurityPolicy] != nil
+        guard profile.isNode, !isPage, response.head.headerFields[.eTag] == nil,
+            let bytes = response.bytes, !bytes.isEmpty
+        else { return response }
+        var digest: [UInt8] = []
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for round in 0..<3 {
+            for byte in bytes + [UInt8(round)] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            digest += (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
+        }
+        var tagged = response
+        let text = Base64.encoded(digest.prefix(20)).dropLast()
+        tagged.head.headerFields[.eTag] = "W/\"\(String(bytes.count, radix: 16))-\(text)\""
+        return tagged
+    }
+
+    private func reachesTable(_ outcome: Outcome) -> Bool {
+        switch outcome {
+        case .list, .found, .inserted, .changed, .unchanged, .deleted, .deletedAll, .undeleted: true
+        case .missing: call.method == .get
+        case .notModified, .exists, .preconditionFailed, .versionConflict, .gone, .refused,
+            .overtaken:
+            false
+        }
+    }
+}
+
+// Answers to writes of a sender who may not read the table: the status that a reader gets, without the row.
+//
+// A write that took effect is answered with the id, the columns that were sent, and the version, which the
+// sender's next write names. Any other is answered with a sentence alone.
+extension Answerer {
+    /// The answer to a sender who may not read the table; nil for readers, and where the usual answer shows no
+    /// row.
+    private func unreadable(_ outcome: Outcome) -> Response? {
+        guard !mayRead else { return nil }
+        switch outcome {
+        case .inserted(let row, let sent, _):
+            var response = receipt(201, row, sent)
+            if !profile.isNode { response.head.headerFields[.location] = location(row) }
+            return response
+        case .changed(let row, let sent, _): return receipt(200, row, sent)
+        case .deleted(let row):
+            return profile.deleteAnswersRow ? receipt(200, row) : form.empty(.noContent)
+        case .deletedAll(let deleted):
+            return form.list(
+                deleted.map { rows.item($0, only: []) }, count: nil, next: nil,
+                rows.receiptWriter(showsVersion: isTagged([])))
+        case .undeleted(let row):
+            guard case .post(let status) = profile.undelete else { return receipt(200, row) }
+            return receipt(status, row)
+        case .exists: return refused(Refusal(409, "An item with this id exists."))
+        case .preconditionFailed: return refused(Refusal(412, Self.conflictSentence))
+        case .versionConflict: return refused(Refusal(409, Self.conflictSentence))
+        case .list, .found, .notModified, .unchanged, .missing, .gone, .refused, .overtaken:
+            return nil
         }
     }
 
-    /// The `nextLink` of a third generation page; nil when no page follows.
-    func nextLink(_ page: RowPage) -> String? {
-        guard hasNext(page) else { return nil }
-        let query = query(page) { Self.encoded($0, leaving: "$:/,") }
-        switch profile.nextPage {
-        case .nextQuery: return query
-        case .nextLink:
-            let target = "\(call.request.path)?\(query)"
-            let isPath =
-                call.field("X-ZUMO-Options")?.lowercased().contains("nextlink=path") ?? false
-            return isPath ? target : "\(scheme)://\(authority)\(target)"
-        case .none, .link, .nodeLink: return nil
+    private static let conflictSentence =
+        "The item is not as the request says. You may not read it."
+
+    /// Whether the sender may see what the table holds.
+    private var mayRead: Bool {
+        guard options.tokens == .verified, let name = call.tableName else { return true }
+        return options.permission(.read, call, on: name) == .given
+    }
+
+    private func receipt(_ status: Int, _ row: Row, _ sent: Columns = Columns()) -> Response {
+        let names = Set(sent.names.map { $0.lowercased() })
+        let tagged = isTagged(conditional(status))
+        return form.item(
+            rows.item(row, only: names), .init(code: status),
+            rows.receiptWriter(showsVersion: tagged),
+            tagged: tagged)
+    }
+}
+
+extension AnswerForm {
+    /// The form of the flavour's answers to a request.
+    init(_ call: Call, _ profile: Profile, _ options: BackendOptions) {
+        var fields = HTTPFields()
+        switch profile.flavour {
+        case .mobileServices:
+            fields[.cacheControl] = "no-cache"
+            fields.set("x-zumo-server-version", "nodev1-1.0.1")
+        case .node, .express:
+            fields.set("X-Powered-By", "Express")
+            fields.set("x-zumo-server-version", "node-3.0.0")
+        case .dotnet:
+            fields.set("x-zumo-server-version", "net-1.0.0.0")
+            if call.method == .get { fields.forbidCaches() }
+        case .mobileApps, .datasync, .toolkit: break
         }
+        let isFirst = profile.generation == .mobileServices
+        let bare = fields
+        fields[.contentType] = isFirst ? "application/json" : "application/json; charset=utf-8"
+        // The older of the third generation's servers answers clients of the second as those expect.
+        let hasItemsEnvelope =
+            switch profile.flavour {
+            case .datasync: !(call.apiVersion ?? "3").hasPrefix("2")
+            case .toolkit: true
+            case .mobileServices, .mobileApps, .node, .express, .dotnet: false
+            }
+        self.init(
+            fields: fields, bodilessFields: isFirst ? fields : bare, errors: profile.errors,
+            hasItemsEnvelope: hasItemsEnvelope,
+            hasLastModified: profile.generation == .datasync && options.stamps != .none)
+    }
+}
+
+extension HTTPFields {
+    /// Sets a field by the text of its name.
+    mutating func set(_ name: String, _ value: String) {
+        if let name = HTTPField.Name(name) { self[name] = value }
     }
 
-    private func hasNext(_ page: RowPage) -> Bool {
-        page.hasMore && (page.top.map { $0 > page.rows.count } ?? true)
+    /// Sets the fields by which the servers for Node and .NET keep an answer out of caches.
+    fileprivate mutating func forbidCaches() {
+        self[.cacheControl] = "no-cache"
+        set("Expires", "0")
+        set("Pragma", "no-cache")
     }
+}
 
-    /// The Node server links whenever a page is full and less than asked for, taking a missing
-    /// `$top` for the highest, and forgets path and port. The port of a public address stays.
-    private func nodeLink(_ page: RowPage) -> String? {
-        guard let top = page.top ?? profile.maxTop, top > page.rows.count,
-            page.rows.count == profile.pageRows
-        else { return nil }
-        var page = page
-        page.top = top
-        let host = options.publicAddress?.authority ?? String(authority.prefix { $0 != ":" })
-        return "\(scheme)://\(host)/?\(query(page) { Self.encoded($0) }); rel=next"
-    }
-
-    /// The pairs of the request with `$skip` moved on and `$top` reduced by what was given.
-    private func query(_ page: RowPage, _ encode: (String) -> String) -> String {
-        var pairs = call.parameters
-        let skip = String(page.skip + page.rows.count)
-        if let top = page.top { set("$top", String(top - page.rows.count), in: &pairs) }
-        if let continuation = page.continuation {
-            set(RowPage.continuationName, continuation, in: &pairs)
-        } else {
-            set("$skip", skip, in: &pairs)
-        }
-        return pairs.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
-    }
-
-    private func set(_ name: String, _ value: String, in pairs: inout [Call.Parameter]) {
-        if let index = pairs.firstIndex(where: { $0.name == name }) {
-            pairs[index].value = value
-        } else {
-            pairs.append(Call.Parameter(name: name, value: value))
-        }
+extension Call {
+    /// The `ZUMO-API-VERSION`, from the field or the query.
+    var apiVersion: String? {
+        [field("ZUMO-API-VERSION"), parameter(anyCase: "ZUMO-API-VERSION")]
+            .compactMap { $0 }.first { !$0.isEmpty }
     }
 }

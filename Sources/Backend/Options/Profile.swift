@@ -31,8 +31,6 @@ struct Profile: Sendable {
     enum Duplicate: Sendable { case sentItem, storedItem, error }
     /// The effect of system properties in a body.
     enum Reserved: Sendable { case refused, dropped }
-    /// The shape of an error body.
-    enum ErrorShape: Sendable { case error, codeAndError, message, problem, empty }
     /// The way in which an answer says that more rows follow.
     enum NextPage: Sendable { case none, link, nodeLink, nextLink, nextQuery }
 
@@ -52,7 +50,7 @@ struct Profile: Sendable {
     var reserved: Reserved
     var bodyVersionCounts: Bool
     var badQueryStatus: Int
-    var errors: ErrorShape
+    var errors: AnswerForm.ErrorBody
     var nextPage: NextPage
 
     /// Whether this is the Node server of the second generation, whose tables have columns.

@@ -182,7 +182,7 @@ extension TableRequest {
             }
         case "__systemproperties":
             if isRepeated { throw Refusal(400, "\(name) is given more than once") }
-            _ = try RowWriter.asked(call, profile)
+            _ = try SystemProperty.asked(call, profile)
         case "__includedeleted": break
         case _ where name.hasPrefix("$") || name.hasPrefix("__"):
             throw Refusal(

@@ -120,7 +120,7 @@ extension TableRequest {
 
     /// Whether the first generation's client asked for the version.
     private var showsVersion: Bool {
-        let asked = (try? RowWriter.asked(call, profile))?.contains(.version) ?? false
+        let asked = (try? SystemProperty.asked(call, profile))?.contains(.version) ?? false
         let selected = ListQuery.select(call)?.contains { $0.lowercased() == "__version" } ?? false
         return asked || selected
     }

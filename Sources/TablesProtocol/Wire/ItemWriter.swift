@@ -1,20 +1,30 @@
 /// Writes items as JSON for a generation. The text of the columns' values is copied unchanged.
-struct ItemWriter {
+package struct ItemWriter: Sendable {
+    /// How times are written.
+    package enum TimeForm: Sendable {
+        case milliseconds
+        /// Without zeros at the end of the second, as .NET writes them.
+        case shortest
+        /// With seven digits of the second.
+        case exact
+    }
+
     private let generation: Generation
     private let names: Names
     private let selection: Selection?
     /// The columns that every whole item has, null where the item has none; nil to write only the item's
     /// own.
-    var columns: TableColumns?
+    package var columns: TableColumns?
     /// Whether stored items may have columns of the user's with the names of system properties. They may
     /// until the table's columns are known.
-    var hidesColumns = true
+    package var hidesColumns = true
+    package var times = TimeForm.milliseconds
 
     /// - Parameters:
     ///   - properties: the system properties that are shown. With `select`, they are added only in the first
     ///     generation.
     ///   - select: the columns that are shown, in order; nil for all.
-    init(
+    package init(
         generation: Generation, properties: Set<SystemProperty>, select: [Expression.Column]? = nil
     ) {
         self.generation = generation
@@ -25,7 +35,7 @@ struct ItemWriter {
     }
 
     /// The JSON text `,"name":` of each system property that is shown, made once for all items.
-    private struct Names {
+    private struct Names: Sendable {
         let createdAt, updatedAt, version, deleted: [UInt8]?
 
         init(generation: Generation, shown: Set<SystemProperty>) {
@@ -46,7 +56,7 @@ struct ItemWriter {
     var showsVersion: Bool { selection?.showsVersion ?? (names.version != nil) }
 
     /// Appends an item as a JSON object.
-    func write(_ item: Item, to bytes: inout [UInt8]) {
+    package func write(_ item: Item, to bytes: inout [UInt8]) {
         if let selection {
             write(item, selection, to: &bytes)
             return
@@ -107,25 +117,34 @@ struct ItemWriter {
     private func write(_ id: ItemID, to bytes: inout [UInt8]) {
         switch id.kind {
         case .integer: bytes += id.text.utf8
-        case .string:
-            // An id contains no character that JSON escapes.
-            bytes.append(UInt8(ascii: "\""))
-            bytes += id.text.utf8
-            bytes.append(UInt8(ascii: "\""))
+        case .string: bytes.appendJSONString(id.text)
         }
     }
 
     private func write(_ instant: Instant, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        instant.appendText(to: &bytes)
+        switch times {
+        case .milliseconds: instant.appendText(to: &bytes)
+        case .shortest: bytes += Self.withoutZeros(instant.text).utf8
+        case .exact: bytes += InstantLiteral(instant).text.utf8
+        }
         bytes.append(UInt8(ascii: "\""))
     }
 }
 
+extension ItemWriter {
+    private static func withoutZeros(_ time: String) -> String {
+        var text = time.dropLast()
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text + "Z"
+    }
+}
+
 /// The columns of a `$select`, in order and without duplicates. Names that differ only in case are one.
-struct Selection {
+struct Selection: Sendable {
     /// One column of the selection.
-    struct Entry {
+    struct Entry: Sendable {
         let column: Expression.Column
         /// The member's name; for a path, its first name.
         private let name: String

@@ -272,7 +272,7 @@ extension SystemProperty {
     /// means all. Otherwise it is a list with commas: each name in any case, with or without `__` and white
     /// space around it; empty parts are ignored.
     /// - Throws: ``TablesError/unknownSystemProperty(_:)`` for any other part, also for `*` among others.
-    static func listed(_ value: String) throws(TablesError) -> Set<SystemProperty> {
+    package static func listed(_ value: String) throws(TablesError) -> Set<SystemProperty> {
         let parts = value.split(separator: ",", omittingEmptySubsequences: false)
         if parts.count == 1, value.withoutOuterSpace == "*" { return Set(allCases) }
         var properties: Set<SystemProperty> = []
@@ -291,7 +291,7 @@ extension SystemProperty {
 
 extension Expression.Column {
     /// The column's system property; nil for the id and a user's column.
-    var systemProperty: SystemProperty? {
+    package var systemProperty: SystemProperty? {
         if case .system(let property) = self { property } else { nil }
     }
 }

@@ -1,8 +1,7 @@
 public import HTTPMessage
 public import HTTPTypes
 
-/// Renders answers on `/tables` in the form that the client's SDK expects. Every answer is complete, so
-/// that the server sends `Content-Length`, which the managed SDKs require.
+/// Renders answers on `/tables` in the form that the client's SDK expects.
 public struct TablesAnswer: Sendable {
     /// The client's SDK.
     public let client: ClientFamily
@@ -46,40 +45,7 @@ public struct TablesAnswer: Sendable {
 
     var generation: Generation { client.generation }
 
-    /// The header fields of every answer with a body. Only answers with a single item have an ETag, because
-    /// SDKs take it for the item's version.
-    var baseFields: HTTPFields {
-        switch generation {
-        case .mobileServices: Self.mobileServicesFields
-        case .mobileApps: Self.mobileAppsFields
-        case .datasync: Self.datasyncFields
-        }
-    }
-
-    /// The header fields of an answer without a body.
-    var bodilessFields: HTTPFields {
-        var fields = baseFields
-        fields[.contentType] = nil
-        return fields
-    }
-
-    private static let mobileServicesFields: HTTPFields = {
-        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-cache"]
-        fields[.serverVersion] = "understudy"
-        return fields
-    }()
-
-    private static let mobileAppsFields: HTTPFields = {
-        var fields = datasyncFields
-        fields[.expires] = "0"
-        fields[.pragma] = "no-cache"
-        fields[.serverVersion] = "understudy"
-        return fields
-    }()
-
-    private static let datasyncFields: HTTPFields = [
-        .contentType: "application/json; charset=utf-8", .cacheControl: "no-cache",
-    ]
+    private var form: AnswerForm { .understudy(generation) }
 }
 
 extension TablesAnswer {
@@ -92,11 +58,7 @@ extension TablesAnswer {
         switch verdict(on: item, backendVersion) {
         case .holds: return respond(with: item, status, writer)
         case .fails: return render(conflicting: item, status: .preconditionFailed)
-        case .known:
-            var fields = bodilessFields
-            fields[.eTag] = ETag.quote(item.version)
-            if generation == .datasync { fields[.lastModified] = item.updatedAt.httpDate }
-            return Response(status: .notModified, headerFields: fields)
+        case .known: return form.validators(of: item, .notModified, tagged: true)
         }
     }
 
@@ -113,7 +75,7 @@ extension TablesAnswer {
     /// row, as Node servers answer.
     public func render(deleted item: Item?) -> Response {
         if let item { return respond(with: item, .ok, writer) }
-        return Response(status: .noContent, headerFields: bodilessFields)
+        return form.empty(.noContent)
     }
 
     /// The answer to an undelete, with the whole item: 201 in the second generation, else 200.
@@ -132,12 +94,7 @@ extension TablesAnswer {
     private func respond(
         with item: Item, _ status: HTTPResponse.Status, _ writer: ItemWriter
     ) -> Response {
-        var fields = baseFields
-        if writer.showsVersion { fields[.eTag] = ETag.quote(item.version) }
-        if generation == .datasync { fields[.lastModified] = item.updatedAt.httpDate }
-        var bytes: [UInt8] = []
-        writer.write(item, to: &bytes)
-        return Response(status: status, headerFields: fields, body: bytes)
+        form.item(item, status, writer, tagged: writer.showsVersion)
     }
 
     /// Checks the conditions of a read. Those of a write were checked when it was performed. A first
@@ -158,27 +115,16 @@ extension TablesAnswer {
         if let item = error.item(shownTo: generation) {
             return render(conflicting: item, status: status)
         }
-        var fields = baseFields
-        if let seconds = error.retryAfterSeconds { fields[.retryAfter] = String(seconds) }
-        if case .methodNotAllowed(let methods) = error {
-            fields[.allow] = methods.joined(separator: ", ")
-        }
         // The Community Toolkit takes any body of a 409 for the server's item.
-        if status.code == 409, client == .toolkit {
-            return Response(status: status, headerFields: bodilessFields)
+        if status.code == 409, client == .toolkit { return form.empty(status) }
+        var response = form.error(status, error.sentence(in: generation))
+        if let seconds = error.retryAfterSeconds {
+            response.head.headerFields[.retryAfter] = String(seconds)
         }
-        var bytes: [UInt8] = []
-        let sentence = error.sentence(in: generation)
-        switch generation {
-        case .mobileServices:
-            bytes += "{\"code\":\(status.code),\"error\":".utf8
-            bytes.appendJSONString("Error: " + sentence)
-        case .mobileApps, .datasync:
-            bytes += "{\"error\":".utf8
-            bytes.appendJSONString(sentence)
+        if case .methodNotAllowed(let methods) = error {
+            response.head.headerFields[.allow] = methods.joined(separator: ", ")
         }
-        bytes.append(UInt8(ascii: "}"))
-        return Response(status: status, headerFields: fields, body: bytes)
+        return response
     }
 }
 
@@ -186,47 +132,22 @@ extension TablesAnswer {
     /// The answer to a list. First and second generation: an array, or `{"results","count"}` if the count
     /// was requested, with a `Link` field. Third: `{"items","count","nextLink"}`.
     public func render(page: ItemPage) -> Response {
-        var fields = baseFields
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Limits.reservedItemBytes * page.items.count + 64)
         let next = page.hasMore ? call?.nextQuery(after: page) : nil
-        switch generation {
-        case .mobileServices, .mobileApps:
-            if let count = page.count {
-                bytes += "{\"results\":".utf8
-                write(page.items, to: &bytes)
-                bytes += ",\"count\":\(count)}".utf8
-            } else {
-                write(page.items, to: &bytes)
-            }
-            if let next, let origin = call?.origin {
-                fields[.link] = "\(origin.url)?\(next); rel=next"
-            }
-        case .datasync:
-            bytes += "{\"items\":".utf8
-            write(page.items, to: &bytes)
-            bytes += ",\"count\":\(page.count.map(String.init) ?? "null"),\"nextLink\":".utf8
-            if let next { bytes.appendJSONString(nextLink(next)) } else { bytes += "null".utf8 }
-            bytes.append(UInt8(ascii: "}"))
-        }
-        return Response(status: .ok, headerFields: fields, body: bytes)
-    }
-
-    private func write(_ items: [Item], to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "["))
-        for (place, item) in items.enumerated() {
-            if place > 0 { bytes.append(UInt8(ascii: ",")) }
-            writer.write(item, to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "]"))
+        return form.list(page.items, count: page.count, next: next.flatMap(nextLink), writer)
     }
 
     /// The next link in the client's form. The Community Toolkit appends it to its own path and `?`.
     /// Datasync expects an absolute address, or a path if it asked for one.
-    private func nextLink(_ query: String) -> String {
-        guard client == .datasync, let origin = call?.origin else { return query }
-        let path = "\(origin.tablePath)?\(query)"
-        return origin.wantsPathLinks ? path : "\(origin.scheme)://\(origin.authority)\(path)"
+    private func nextLink(_ query: String) -> String? {
+        let origin = call?.origin
+        switch client {
+        case .mobileServices, .mobileApps: return origin.map { "\($0.url)?\(query); rel=next" }
+        case .datasync:
+            guard let origin else { return query }
+            return origin.wantsPathLinks
+                ? "\(origin.tablePath)?\(query)" : "\(origin.url)?\(query)"
+        case .toolkit: return query
+        }
     }
 }
 
