@@ -30,7 +30,7 @@ enum IntegerInsert {
     static func judge(
         _ subject: PushSubject, _ answer: RemoteAnswer, after highest: Int64,
         claim: (RemoteRow) throws -> RowClaim
-    ) rethrows -> PushDecision {
+    ) rethrows -> PushOutcome {
         if case .missing(let status, _) = answer { return Verdict.noTable(subject, status) }
         guard case .rows(let page) = answer else { return Verdict.noVerdict(answer) }
         if page.elements.contains(where: { ($0.itemID?.number ?? 0) <= highest }) {
@@ -50,11 +50,11 @@ enum IntegerInsert {
             }
         }
         switch candidates.count {
-        case 0: return .sendAgain
-        case 1: return .applied(candidates[0])
+        case 0: return Verdict.sendAgain(subject)
+        case 1: return .applied(row: candidates[0])
         default:
             let ids = candidates.map(\.id.text).joined(separator: ", ")
-            return .quarantine(
+            return .quarantined(
                 reason: "ambiguousInsert: it may be any of the equal items \(ids).")
         }
     }
@@ -174,6 +174,6 @@ extension RemoteAnswer {
 extension PushSubject {
     /// Whether a row with the item's id is another row than the one that is known.
     fileprivate func isAnother(_ row: RemoteRow) -> Bool {
-        row.id == itemID && row.wasCreated(otherThan: createdAt)
+        row.id == self.itemID && row.wasCreated(otherThan: createdAt)
     }
 }

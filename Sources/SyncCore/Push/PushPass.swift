@@ -212,6 +212,16 @@ struct PushPass: Sendable {
         }
     }
 
+    /// Pushes one operation.
+    /// - Parameter onlyReads: whether to end once the row has been read back, without sending anything.
+    func push(
+        _ operation: TableOperation, _ gates: TableGates, onlyReads: Bool = false
+    ) async -> PushedOperation {
+        var push = OperationPush(operation, self, gates)
+        await push.run(onlyReads: onlyReads)
+        return push.pushed
+    }
+
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {
         guard !state.isProven else { return }
         switch await prover.prove(await proofTables(table, false)) {

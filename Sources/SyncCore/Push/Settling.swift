@@ -1,37 +1,6 @@
 import Storage
 import TablesProtocol
 
-/// What the engine decided about an operation, to be committed in one transaction.
-enum SettledOutcome: Sendable {
-    /// The backend has applied it. `row` is its answer; nil if it sent none (a delete, or the row is gone).
-    case applied(row: RemoteRow?, RowOrigin)
-    /// Try again later. The backend cannot have acted unless `maybeApplied`. `isRetryAfter`: the backend
-    /// named the time.
-    case waiting(reason: String, until: Instant?, maybeApplied: Bool, isRetryAfter: Bool = false)
-    /// A request may have reached the backend and no verdict came.
-    case unknown(reason: String, until: Instant?, isRetryAfter: Bool = false)
-    /// Rewrite the operation to start from the backend's present row; due at once. Used for a merge of
-    /// different columns, and where a policy keeps the local change. If the row is nil, the operation
-    /// becomes an insert. `overwrites`: a policy lets the local change win over the backend's.
-    case rebased(onto: RemoteRow?, reason: String, overwrites: Bool = false)
-    /// A person decides. A nil or deleted row means that the backend has none.
-    case conflict(server: RemoteRow?, reason: String)
-    /// The backend refuses the operation.
-    case quarantined(reason: String, maybeApplied: Bool)
-    /// A policy takes the backend's row and discards the local change.
-    case discarded(server: RemoteRow?, reason: String)
-
-    /// The backend's row in it.
-    var row: RemoteRow? {
-        switch self {
-        case .applied(let row, _), .rebased(let row, _, _), .conflict(let row, _),
-            .discarded(let row, _):
-            row
-        case .waiting, .unknown, .quarantined: nil
-        }
-    }
-}
-
 /// Commits what the engine decided about an operation.
 struct Settling: InTransaction {
     let transaction: Transaction
@@ -53,7 +22,7 @@ struct Settling: InTransaction {
     /// - Returns: the operation's new state; its present state if it was closed already.
     @discardableResult
     func settle(
-        _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?, after refusal: String? = nil
+        _ seq: Int64, _ outcome: PushOutcome, attempt: AttemptEnd?, after refusal: String? = nil
     ) throws -> OperationState {
         guard var operation = try queue.operation(seq: seq), operation.state.isOpen,
             var table = try tables.table(id: operation.tableID)
@@ -67,9 +36,11 @@ struct Settling: InTransaction {
             if try assignedIDs.adopt(remote, for: operation, table) {
                 operation.itemID = remote.id
             } else if remote.id.isLike(operation.itemID) {
-                outcome = .unknown(
-                    reason: "A change of the item as \(remote.id) is being sent.",
-                    until: transaction.now)
+                outcome = .postponed(
+                    Postponement(
+                        cause: .own, maybeApplied: true,
+                        reason: "A change of the item as \(remote.id) is being sent.",
+                        until: transaction.now))
             } else {
                 outcome = .quarantined(
                     reason: "The backend answered with \(remote.id), another item that is here.",
@@ -81,7 +52,7 @@ struct Settling: InTransaction {
         {
             outcome =
                 operation.kind == .delete
-                ? .applied(row: nil, RowOrigin())
+                ? .applied(row: nil)
                 : .conflict(
                     server: nil, reason: ConflictReason.sentence(operation.kind, isGone: true))
         }
@@ -102,19 +73,21 @@ struct Settling: InTransaction {
     }
 
     private func apply(
-        _ outcome: SettledOutcome, _ operation: inout TableOperation, _ row: inout ItemRow,
+        _ outcome: PushOutcome, _ operation: inout TableOperation, _ row: inout ItemRow,
         _ table: TableRecord, after refusal: String?
     ) throws -> OperationState {
         switch outcome {
         case .applied(let remote, let origin):
             try applied(&operation, &row, remote, origin, table)
-        case .waiting(let reason, let until, let maybeApplied, let isRetryAfter):
-            try wait(&operation, .waiting, reason, until, maybeApplied: maybeApplied)
-            if isRetryAfter { try forbidEarlierAttempt(operation) }
+        case .sendAgain(let reason):
+            try wait(&operation, .waiting, reason, transaction.now, maybeApplied: false)
             try folding.fold(&operation, &row)
-        case .unknown(let reason, let until, let isRetryAfter):
-            try wait(&operation, .unknown, reason, until, maybeApplied: true)
-            if isRetryAfter { try forbidEarlierAttempt(operation) }
+        case .postponed(let later):
+            try wait(
+                &operation, later.maybeApplied ? .unknown : .waiting, later.reason, later.until,
+                maybeApplied: later.maybeApplied)
+            if later.isRetryAfter { try forbidEarlierAttempt(operation) }
+            if !later.maybeApplied { try folding.fold(&operation, &row) }
         case .rebased(let remote, let reason, let overwrites):
             try rebased(&operation, &row, remote, reason, overwrites: overwrites, table)
         case .conflict(let remote, let reason):

@@ -12,26 +12,27 @@ import TablesProtocol
 ///    operation started from. Otherwise it is a refusal.
 enum Verdict {
     /// Judges the answer to the operation's own request.
-    static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {
+    /// - Returns: nil if the row must be read back before the outcome is known.
+    static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushOutcome? {
         switch answer {
         case .row(let row): return success(subject, row)
         case .empty:
             return subject.kind == .delete
-                ? .applied(nil)
+                ? .applied(row: nil)
                 : inconclusive("The backend answered with success but without the row.")
         case .rows: return inconclusive("The backend answered with a list instead of one row.")
         case .conflict(let status, let row, let text):
             return collision(
                 subject, row, Refused(status: status, text: text, version: row?.version))
-        case .missing: return .readBack
-        case .unauthorized: return .signIn(maybeApplied: false)
-        case .rejected(let status, let text): return Refused(status: status, text: text).decision
+        case .missing: return nil
+        case .unauthorized: return .postponed(.signIn())
+        case .rejected(let status, let text): return Refused(status: status, text: text).outcome
         case .failed, .unavailable, .unusable, .unreachable: return noVerdict(answer)
         }
     }
 
-    /// The decision for an answer to any kind of request that is no verdict.
-    static func noVerdict(_ answer: RemoteAnswer) -> PushDecision {
+    /// The outcome of an answer to any kind of request that is no verdict.
+    static func noVerdict(_ answer: RemoteAnswer) -> PushOutcome {
         switch answer {
         case .failed(let status, let text):
             return inconclusive("The backend failed with \(status)\(detail(text))")
@@ -50,77 +51,76 @@ enum Verdict {
             // A request in a protocol version that the backend refuses was not carried out. A list that the read by
             // id does not confirm changes nothing.
             return .postponed(
-                Postponement(
-                    cause: .own, maybeApplied: why != .otherVersion && why != .unconfirmed,
-                    reason: "The answer (\(status)) is \(why.words)."))
+                maybeApplied: why != .otherVersion && why != .unconfirmed,
+                "The answer (\(status)) is \(why.words).")
         case .unreachable(let error):
             let cause: Postponement.Cause = error.cause == .cancelled ? .cancelled : .link
             return .postponed(
                 Postponement(
                     cause: cause, maybeApplied: error.reach == .maybeSent,
                     reason: error.aboutBackend))
-        case .unauthorized: return .signIn(maybeApplied: false)
+        case .unauthorized: return .postponed(.signIn())
         case .missing(let status, _), .conflict(let status, _, _):
-            return .quarantine(reason: "The backend answered \(status) to a list.")
+            return .quarantined(reason: "The backend answered \(status) to a list.")
         case .rejected(let status, let text):
-            return .quarantine(
+            return .quarantined(
                 reason: "The row cannot be read back: \(status)\(detail(text))")
         case .row, .rows, .empty:
             return inconclusive("The answer is not the one that was asked for.")
         }
     }
 
-    /// The decision for a missing table. A table that existed before may come back.
-    static func noTable(_ subject: PushSubject, _ status: Int) -> PushDecision {
+    /// The outcome where the table is missing. A table that existed before may come back.
+    static func noTable(_ subject: PushSubject, _ status: Int) -> PushOutcome {
         guard subject.tableExistedBefore else {
-            return .quarantine(reason: "The backend has no such table (\(status)).")
+            return .quarantined(reason: "The backend has no such table (\(status)).")
         }
-        let reason = "The backend has no such table now (\(status)), though it had it before."
-        return .postponed(Postponement(cause: .own, maybeApplied: false, reason: reason))
+        return .postponed(
+            maybeApplied: false,
+            "The backend has no such table now (\(status)), though it had it before.")
     }
 
-    private static func success(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
-        switch subject.kind {
-        case .insert: return .applied(row)
-        case .delete: return .applied(row.id.isLike(subject.itemID) ? row : nil)
-        case .update, .replace:
-            guard row.id.isLike(subject.itemID) else {
-                return inconclusive("The backend answered with another row.")
-            }
-            // Some servers update a deleted row and leave it deleted.
-            return row.isDeleted ? conflict(subject, row) : .applied(row)
-        case .undelete:
-            guard row.id.isLike(subject.itemID) else {
-                return inconclusive("The backend answered with another row.")
-            }
-            return row.isDeleted
-                ? .quarantine(reason: "The backend left the row deleted.") : .applied(row)
+    private static func success(_ subject: PushSubject, _ row: RemoteRow) -> PushOutcome {
+        if subject.kind == .insert { return .applied(row: row) }
+        guard row.id.isLike(subject.itemID) else {
+            return subject.kind == .delete
+                ? .applied(row: nil) : inconclusive("The backend answered with another row.")
         }
+        if !row.isDeleted || subject.kind == .delete { return .applied(row: row) }
+        // Some servers update a deleted row and leave it deleted.
+        return subject.kind == .undelete
+            ? .quarantined(reason: "The backend left the row deleted.") : conflict(subject, row)
     }
 
     private static func collision(
         _ subject: PushSubject, _ row: RemoteRow?, _ refused: Refused
-    ) -> PushDecision {
+    ) -> PushOutcome? {
         // The backend assigns the id, so no other row can have it.
-        if subject.kind == .insert, subject.itemID.kind == .integer { return refused.decision }
-        // The body of a conflict may be the request's own item, sent back with the present version or with
-        // values that the backend changed. So it is not believed. A delete sends no item, so the body is the
-        // backend's row, or a part of it.
-        guard subject.kind == .delete, let row, row.version != nil, row.id.isLike(subject.itemID),
-            row.isDeleted || !row.columns.lacksValue(of: subject.base ?? Columns())
-        else { return .readBack }
-        return found(subject, row, after: .refused(refused))
+        if subject.isAssigned { return refused.outcome }
+        guard let row, subject.isProven(row, by: refused) else { return nil }
+        return found(subject, row, after: refused)
     }
 
-    static func inconclusive(_ reason: String) -> PushDecision {
-        .postponed(Postponement(cause: .own, maybeApplied: true, reason: reason))
+    static func inconclusive(_ reason: String) -> PushOutcome {
+        .postponed(maybeApplied: true, reason)
     }
 
-    static func conflict(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
+    /// The outcome of a conflict, which the table's policy may decide at once. A local change that it keeps is sent
+    /// again only once in a pass: a row that keeps changing waits.
+    static func conflict(_ subject: PushSubject, _ row: RemoteRow?) -> PushOutcome {
         let isGone = row?.isDeleted ?? true
-        return .conflict(
-            row, reason: ConflictReason.sentence(subject.kind, isGone: isGone),
-            decidedBy: subject.policy(isGone: isGone))
+        let reason = ConflictReason.sentence(subject.kind, isGone: isGone)
+        switch subject.policy(isGone: isGone) {
+        case .ask: return .conflict(server: row, reason: reason)
+        case .server:
+            return .discarded(server: row, reason: "The table's policy takes the backend's row.")
+        case .client, .merge:
+            return subject.hasMerged
+                ? .postponed(Postponement(cause: .contended, reason: reason))
+                : .rebased(
+                    onto: row, reason: "The table's policy keeps the local change.",
+                    overwrites: true)
+        }
     }
 
     static func detail(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }
@@ -148,8 +148,8 @@ struct Refused: Sendable, Hashable {
     /// The version of the row in its body; nil without one.
     var version: String?
 
-    /// The decision if no other writer has changed the row.
-    var decision: PushDecision { .quarantine(reason: sentence) }
+    /// The outcome if no other writer has changed the row.
+    var outcome: PushOutcome { .quarantined(reason: sentence) }
 
     var sentence: String { "The backend refused it with \(status)\(Verdict.detail(text))" }
 
@@ -158,143 +158,142 @@ struct Refused: Sendable, Hashable {
 }
 
 extension Verdict {
-    enum ReadBackCause: Hashable {
-        /// An earlier request had no verdict, or the row's version is needed before the request is sent.
-        case unknown
-        /// The request was answered with 404, 409, 410 or 412.
-        case refused(Refused)
-    }
-
     /// Judges a row that was read back: a list with the row, deleted or not, or an empty list.
+    /// - Parameter refused: the answer to the request; nil if an earlier request had no verdict, or the row's version
+    ///   is needed before the request is sent.
     static func judge(
-        _ subject: PushSubject, readBack answer: RemoteAnswer, after cause: ReadBackCause
-    ) -> PushDecision {
+        _ subject: PushSubject, readBack answer: RemoteAnswer, after refused: Refused?
+    ) -> PushOutcome {
         if case .missing(let status, _) = answer { return noTable(subject, status) }
         guard case .rows(let page) = answer else { return noVerdict(answer) }
         // No row has the id of an insert whose id the backend assigns.
         let row = page.rows.first { $0.id.isLike(subject.itemID) && !subject.isAssigned }
         if let row {
-            return subject.isOlder(row, than: cause)
+            return subject.isOlder(row, than: refused)
                 ? behind("The backend's row is older than what it answered before.")
-                : found(subject, row, after: cause)
+                : found(subject, row, after: refused)
         }
         // An insert that is sent again takes no second effect.
-        if subject.mustExist, subject.kind != .insert || cause != .unknown {
+        if subject.mustExist, subject.kind != .insert || refused != nil {
             return behind("The backend gives no row where it must have one.")
         }
-        return notFound(subject, after: cause)
+        return notFound(subject, after: refused)
     }
 
     /// The answer is older than what the backend has. The row is asked for again.
-    private static func behind(_ reason: String) -> PushDecision {
-        .postponed(Postponement(cause: .own, maybeApplied: false, reason: reason))
+    private static func behind(_ reason: String) -> PushOutcome {
+        .postponed(maybeApplied: false, reason)
     }
 
     /// Judges the row. A refusal is judged before any policy: if the row is still as the operation started from,
     /// no other writer has changed it.
     static func found(
-        _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
-    ) -> PushDecision {
+        _ subject: PushSubject, _ row: RemoteRow, after refused: Refused?
+    ) -> PushOutcome {
         let subject = subject.following(row)
-        if case .refused(let refused) = cause, subject.isRefused(refused, beside: row) {
-            return refused.decision
-        }
+        if let refused, subject.isRefused(refused, beside: row) { return refused.outcome }
         switch subject.kind {
-        case .insert: return foundInsert(subject, row, after: cause)
+        case .insert: return foundInsert(subject, row, after: refused)
         case .delete: return foundDelete(subject, row)
-        case .undelete: return foundUndelete(subject, row, after: cause)
+        case .undelete: return foundUndelete(subject, row, after: refused)
         case .update, .replace: return foundUpdate(subject, row)
         }
     }
 
     private static func foundInsert(
-        _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
-    ) -> PushDecision {
+        _ subject: PushSubject, _ row: RemoteRow, after refused: Refused?
+    ) -> PushOutcome {
         // This store generated the id, so the row proves that the insert succeeded.
         if subject.maybeApplied || subject.mayArriveLate, subject.hasGeneratedID {
-            return .applied(row)
+            return .applied(row: row)
         }
-        if !row.isDeleted, subject.isEqual(to: row) { return .applied(row) }
-        if row.id != subject.itemID, case .refused(let refused) = cause {
+        if !row.isDeleted, subject.isEqual(to: row) { return .applied(row: row) }
+        if row.id != subject.itemID, let refused {
             let reason = "The backend holds this id equal to that of its item \(row.id). "
-            return .quarantine(reason: reason + refused.sentence)
+            return .quarantined(reason: reason + refused.sentence)
         }
         return conflict(subject, row)
     }
 
-    private static func foundUpdate(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
+    private static func foundUpdate(_ subject: PushSubject, _ row: RemoteRow) -> PushOutcome {
         if row.isDeleted { return conflict(subject, row) }
         if subject.maybeApplied {
-            if subject.isEqual(to: row) { return .applied(row) }
+            if subject.isEqual(to: row) { return .applied(row: row) }
             // If another writer changed the row, it is unknown whether my change was applied before.
-            return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
+            return subject.isUnchanged(row) ? sendAgain(subject) : conflict(subject, row)
         }
         let merge = ThreeWayMerge(
             base: subject.base, changes: subject.sent, theirs: row.columns)
         if !merge.overlaps.isEmpty { return conflict(subject, row) }
-        if merge.rest.isEmpty { return .applied(row) }
-        return send(merge.rest, of: subject, over: row)
+        return merge.rest.isEmpty ? .applied(row: row) : send(subject, over: row)
     }
 
-    private static func foundDelete(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
-        if row.isDeleted { return .applied(row) }
-        if subject.isUnknownRow { return .sendAgain }
+    private static func foundDelete(_ subject: PushSubject, _ row: RemoteRow) -> PushOutcome {
+        if row.isDeleted { return .applied(row: row) }
+        if subject.isUnknownRow { return sendAgain(subject) }
         if subject.maybeApplied {
-            return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
+            return subject.isUnchanged(row) ? sendAgain(subject) : conflict(subject, row)
         }
         // If the columns are the same, a new version overwrites nothing.
         guard let base = subject.base, row.columns.holds(base), base.holds(row.columns) else {
             return conflict(subject, row)
         }
-        return send(Columns(), of: subject, over: row)
+        return send(subject, over: row)
     }
 
     /// Judges an undelete of a deleted row. If the row has another version, another writer has brought it back
     /// and deleted it again, and the undelete would undo that deletion. An undelete without a version takes the
     /// row's.
     private static func foundUndelete(
-        _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
-    ) -> PushDecision {
-        if !row.isDeleted { return .applied(row) }
+        _ subject: PushSubject, _ row: RemoteRow, after refused: Refused?
+    ) -> PushOutcome {
+        if !row.isDeleted { return .applied(row: row) }
         if subject.maybeApplied {
             // Without versions a deletion by another writer in between cannot be seen.
             let isSame = subject.baseVersion != nil && subject.isUnchanged(row)
-            return isSame ? .sendAgain : conflict(subject, row)
+            return isSame ? sendAgain(subject) : conflict(subject, row)
         }
-        return cause == .unknown ? send(Columns(), of: subject, over: row) : conflict(subject, row)
+        return refused == nil ? send(subject, over: row) : conflict(subject, row)
     }
 
     /// Sends what is left to do after a merge with the row that was read. An operation that started from this
-    /// very row is sent unchanged.
-    private static func send(
-        _ rest: Columns, of subject: PushSubject, over row: RemoteRow
-    ) -> PushDecision {
-        if subject.baseVersion == row.version, subject.isUnchanged(row) { return .sendAgain }
-        return subject.hasMerged ? rowKeepsChanging : .merge(rest, onto: row)
+    /// very row is sent unchanged. If the row changes faster than it can be written, the operation is tried again
+    /// with its own backoff.
+    private static func send(_ subject: PushSubject, over row: RemoteRow) -> PushOutcome {
+        if subject.baseVersion == row.version, subject.isUnchanged(row) {
+            return sendAgain(subject)
+        }
+        guard !subject.hasMerged else {
+            return .postponed(
+                maybeApplied: false, "The backend's row keeps changing while it is written.")
+        }
+        let isSame = subject.base.map { row.columns.changedNames(from: $0).isEmpty } ?? false
+        return .rebased(
+            onto: row,
+            reason: isSame
+                ? "The backend's row has the same values; its version is taken."
+                : "Merged with the backend's changes to other fields.")
     }
 
-    private static func notFound(
-        _ subject: PushSubject, after cause: ReadBackCause
-    ) -> PushDecision {
+    static func sendAgain(_ subject: PushSubject) -> PushOutcome {
+        .sendAgain(
+            reason: subject.maybeApplied
+                ? "The backend never got it; it is sent again."
+                : "The backend's row is as it was; it is sent.")
+    }
+
+    private static func notFound(_ subject: PushSubject, after refused: Refused?) -> PushOutcome {
         switch subject.kind {
-        case .delete: return .applied(nil)
-        case .update, .replace: return conflict(subject, nil)
+        case .delete: .applied(row: nil)
+        case .update, .replace: conflict(subject, nil)
         // A person's undo inserts the row again. A client's undelete is a conflict, which a person decides.
         case .undelete:
-            return subject.insertsIfGone ? .insertAgain : conflict(subject, nil)
-        case .insert:
-            return switch cause {
-            case .unknown: .sendAgain
-            case .refused(let refused): refused.decision
-            }
+            subject.actor.isClient
+                ? conflict(subject, nil)
+                : .rebased(
+                    onto: nil,
+                    reason: "The backend has no such item any more; it is inserted again.")
+        case .insert: refused?.outcome ?? sendAgain(subject)
         }
-    }
-
-    /// The row changes faster than it can be written: retried with the operation's own backoff.
-    private static var rowKeepsChanging: PushDecision {
-        .postponed(
-            Postponement(
-                cause: .own, maybeApplied: false,
-                reason: "The backend's row keeps changing while it is written."))
     }
 }

@@ -75,11 +75,6 @@ struct TableOperation: Sendable, Hashable {
         return columns
     }
 
-    /// Whether the table's policy lets it win over other writers' changes: its client sent no condition.
-    func isUnconditional(in table: TableRecord) -> Bool {
-        !conditional && table.unconditionalPolicy == .client
-    }
-
     /// Whether a request may have taken effect or may still do so. If so, the operation must not be
     /// cancelled or merged in place. A conflict or a refused operation may be changed in place even if it
     /// may arrive late, because a person looks at it first.

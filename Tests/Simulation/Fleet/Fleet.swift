@@ -9,7 +9,7 @@ import Testing
 /// a second.
 ///
 /// The product's own types decide: each proxy has a ``Scheduler``, a ``PushState`` for each push, and a
-/// ``Settlement`` for each answer; the backend has a ``RequestBudget``. A request is a moment of virtual time:
+/// ``RetryTimes`` for each answer; the backend has a ``RequestBudget``. A request is a moment of virtual time:
 /// nothing is stored and nothing is sent.
 ///
 /// 1. Until time 0 the backend is away and refuses connections. All proxies notice within
@@ -51,8 +51,6 @@ struct Fleet {
 
     private let plan: Plan
     private let table: TableName
-    /// The same for all operations: only their number counts.
-    private let subject: PushSubject
     private let random: SeededRandom
     private let start = Instant(milliseconds: 1_700_000_000_000)
     private var budget: RequestBudget
@@ -64,7 +62,6 @@ struct Fleet {
     private init(_ plan: Plan) throws {
         self.plan = plan
         table = try #require(TableName("todoitem"))
-        subject = PushSubject(kind: .insert, itemID: try ItemID("1"), sent: Columns())
         random = SeededRandom(plan.seed)
         budget = RequestBudget(requestsPerSecond: plan.requestsPerSecond)
         let seconds = Int(plan.watch.components.seconds)
@@ -185,15 +182,15 @@ struct Fleet {
             goOn(number, now)
         case .operation:
             let attempts = proxies[number].attemptsOfNext + 1
-            let settlement = Settlement(
-                subject: subject, failures: 0, attempts: attempts, maxAttempts: 10,
-                now: wall(now), random: waits)
-            if case .waiting(_, let until, _, let isRetryAfter) = settlement.outcome(
-                Verdict.noVerdict(answer))
+            let times = RetryTimes(
+                attempts: attempts, maxAttempts: 10, now: wall(now), random: waits)
+            if case .postponed(let later) = times.outcome(Verdict.noVerdict(answer)),
+                !later.maybeApplied
             {
                 proxies[number].postpone(
-                    .init(attempts: attempts, due: until ?? wall(now), isForbidden: isRetryAfter),
-                    failure)
+                    .init(
+                        attempts: attempts, due: later.until ?? wall(now),
+                        isForbidden: later.isRetryAfter), failure)
             }
             goOn(number, now)
         }

@@ -52,7 +52,7 @@ import Testing
         let long = String(repeating: "é", count: StoreLimits.responseExcerptBytes)
         _ = try await store.write {
             try Settling(transaction: $0).settle(
-                sent.seq, .waiting(reason: "Busy.", until: nil, maybeApplied: false),
+                sent.seq, .waiting(reason: "Busy.", until: nil),
                 attempt: AttemptEnd(status: 503, response: long, error: "Service unavailable"))
         }
         let detail = try #require(try await store.operation(sent.id))

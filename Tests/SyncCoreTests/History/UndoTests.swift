@@ -214,7 +214,7 @@ import Testing
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         try await fixture.push { _ in
-            .waiting(reason: "Waits for the insert.", until: nil, maybeApplied: false)
+            .waiting(reason: "Waits for the insert.", until: nil)
         }
         _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
         let back = try #require(try await undo(.discarded))
@@ -280,7 +280,7 @@ import Testing
     @Test func `a conflict that is opened again keeps counting its attempts`() async throws {
         let operation = try await fixture.conflict()
         _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
-        try await fixture.push { _ in .waiting(reason: "Busy.", until: nil, maybeApplied: false) }
+        try await fixture.push { _ in .waiting(reason: "Busy.", until: nil) }
         let sent = try #require(try await fixture.chain("a").first)
         let again = try #require(try await undo(.resolved))
         #expect(again.attempts == sent.attempts && again.state == .conflict)

@@ -82,7 +82,7 @@ import Testing
         let operation = try #require(try await fixture.send())
         #expect(try await adopt() == .string)
         try await fixture.settle(
-            operation.seq, .waiting(reason: "later", until: nil, maybeApplied: false))
+            operation.seq, .waiting(reason: "later", until: nil))
         try await fixture.insert("given")
         #expect(try await adopt() == .string)
     }

@@ -139,11 +139,10 @@ import Testing
             base: Columns(stored: #"{"a":1}"#), baseVersion: "v2")
         let row = RemoteRow(id: ItemID(1), columns: Columns(stored: #"{"a":1}"#), version: "v2")
         func isOlder(_ version: String?, _ status: Int = 412) -> Bool {
-            subject.isOlder(
-                row, than: .refused(Refused(status: status, text: "", version: version)))
+            subject.isOlder(row, than: Refused(status: status, text: "", version: version))
         }
         #expect(isOlder("v3") && !isOlder("v2") && !isOlder(nil) && !isOlder("v3", 409))
-        subject.mayArriveLate = true
+        subject.operation.mayArriveLate = true
         #expect(isOlder(nil) && !isOlder("v2"))
     }
 

@@ -13,14 +13,14 @@ import Testing
         baseVersion: String? = "v1", version: String? = "v2", known: String = "{}"
     ) throws -> AnsweredRow {
         let id = try ItemID("x")
-        var subject = PushSubject(kind: kind, itemID: id, sent: Columns(stored: sent))
-        if kind != .insert {
-            subject.base = Columns(stored: base)
-            subject.baseVersion = baseVersion
-        }
+        let isInsert = kind == .insert
+        var subject = PushSubject(
+            kind: kind, itemID: id, sent: Columns(stored: sent),
+            base: isInsert ? nil : Columns(stored: base),
+            baseVersion: isInsert ? nil : baseVersion)
+        subject.spellings = ColumnSpellings(text: known)
         let row = RemoteRow(id: id, columns: Columns(stored: answer), version: version)
-        return AnsweredRow(
-            subject: subject, row: row, generation: generation, known: ColumnSpellings(text: known))
+        return AnsweredRow(subject: subject, row: row, generation: generation)
     }
 
     @Test(arguments: Generation.allCases, [OperationKind.update, .replace, .undelete])
@@ -104,7 +104,7 @@ import Testing
             .unreachable(.init(reach: .notSent, cause: .connect, message: "")),
         ]
         for answer in lost {
-            guard case .postponed(let later) = answered.decision(withoutRow: answer) else {
+            guard case .postponed(let later) = answered.outcome(withoutRow: answer) else {
                 Issue.record("\(answer)")
                 continue
             }
@@ -117,7 +117,7 @@ import Testing
         ]
         for answer in answers {
             #expect(answered.presentRow(in: answer) == nil)
-            #expect(answered.decision(withoutRow: answer) == .applied(answered.row))
+            #expect(answered.outcome(withoutRow: answer) == .applied(row: answered.row))
         }
     }
 }

@@ -86,15 +86,15 @@ import Testing
             RemoteRow(id: ItemID(3), columns: Columns(stored: #"{"text":"1"}"#)))
         let mine = ListElement.row(
             RemoteRow(id: ItemID(9), columns: Columns(stored: #"{"text":"1"}"#)))
-        func judge(_ elements: [ListElement]) -> PushDecision {
+        func judge(_ elements: [ListElement]) -> PushOutcome {
             IntegerInsert.judge(
                 subject, .rows(RemotePage(elements: elements, hasNext: false)), after: 5,
                 claim: { _ in .none })
         }
-        #expect(judge([old]).isOwnFailure)
-        #expect(judge([old, mine]).isOwnFailure)
-        #expect(judge([]) == .sendAgain)
-        #expect(judge([mine]) == .applied(mine.row))
+        #expect(judge([old]).cause == .own)
+        #expect(judge([old, mine]).cause == .own)
+        #expect(judge([]) == Verdict.sendAgain(subject))
+        #expect(judge([mine]) == .applied(row: mine.row))
     }
 
     @Test func `a table that is missing for a moment does not refuse its writes`()
@@ -193,5 +193,86 @@ import Testing
         #expect(conflict.server?.text == #"{"text":"theirs","note":"n"}"#)
         #expect(try await world.remote("a")?.columns.text == #"{"text":"theirs","note":"n"}"#)
         #expect(try await world.store.ledger().balances)
+    }
+
+    /// The whole rows of one item: at the backend, here, and as a conflict shows them.
+    private func expect(
+        _ world: World, remote: String, local: String, requests: [String]
+    ) async throws {
+        let sent = world.transport.targets.map { $0.prefix { $0 != " " }.description }
+        #expect(sent == requests)
+        let theirs = try await world.remote("a")
+        let todo = world.todo
+        let here = try await world.store.read { transaction in
+            try transaction.tables.table(todo).flatMap {
+                try transaction.items.row($0, exactly: ItemID("a"))
+            }
+        }
+        #expect(theirs?.columns.text == remote && theirs?.deleted == false)
+        #expect(here?.columns.text == local && here?.deleted == false)
+        #expect(here?.serverVersion == theirs?.version && here?.serverDeleted == false)
+        #expect(try await world.store.ledger().balances)
+    }
+
+    @Test(arguments: [BackendFlavour.mobileServices, .mobileApps, .datasync])
+    func `the backend's row in a 412 is merged without reading it`(
+        _ flavour: BackendFlavour
+    ) async throws {
+        let world = try World(BackendOptions(flavour: flavour))
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        let method = flavour == .datasync ? "PUT" : "PATCH"
+        let status = try await world.send(
+            method, "/tables/todoitem/a", #"{"id":"a","text":"1","note":"theirs"}"#)
+        #expect(status == 200)
+        try await world.update("a", #"{"text":"mine"}"#)
+        world.transport.forget()
+        #expect(await world.engine.push().state == .complete)
+        let whole = #"{"text":"mine","note":"theirs"}"#
+        try await expect(world, remote: whole, local: whole, requests: [method, method])
+    }
+
+    @Test func `the backend's row in a 412 is one side of a conflict without reading it`()
+        async throws
+    {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        try await world.elsewhere("PATCH", "a", #"{"text":"theirs","note":"t"}"#)
+        try await world.update("a", #"{"text":"mine"}"#)
+        world.transport.forget()
+        _ = await world.engine.push()
+        try await expect(
+            world, remote: #"{"text":"theirs","note":"t"}"#, local: #"{"text":"mine","note":"n"}"#,
+            requests: ["PATCH"])
+        let conflict = try await world.store.firstConflict()
+        #expect(conflict.base?.text == #"{"text":"1","note":"n"}"#)
+        #expect(conflict.mine?.text == #"{"text":"mine","note":"n"}"#)
+        #expect(conflict.server?.text == #"{"text":"theirs","note":"t"}"#)
+    }
+
+    /// A body with the version that was sent, one of a part of the row, and a 409.
+    @Test(arguments: [
+        (412, #"{"id":"a","text":"no","note":"n","version":"SENT"}"#),
+        (412, #"{"id":"a","text":"no","version":"NOW"}"#),
+        (409, #"{"id":"a","text":"no","note":"n","version":"NOW"}"#),
+    ])
+    func `a conflict's body that is not proven is not taken for the row`(
+        status: Int, body: String
+    ) async throws {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        let before = try #require(try await world.remote("a")?.version)
+        try await world.elsewhere("PATCH", "a", #"{"note":"theirs"}"#)
+        let now = try #require(try await world.remote("a")?.version)
+        try await world.update("a", #"{"text":"mine"}"#)
+        let named = body.replacingOccurrences(of: "SENT", with: before)
+            .replacingOccurrences(of: "NOW", with: now)
+        world.transport.once(.instead(.json(named, status))) { $0.head.method == .patch }
+        world.transport.forget()
+        #expect(await world.engine.push().state == .complete)
+        let whole = #"{"text":"mine","note":"theirs"}"#
+        try await expect(world, remote: whole, local: whole, requests: ["PATCH", "GET", "PATCH"])
     }
 }

@@ -143,7 +143,7 @@ import Testing
         let sent = try #require(try await fixture.send())
         try await fixture.update("a", #"{"n":1}"#)
         try await fixture.settle(
-            sent.seq, .waiting(reason: "Refused.", until: nil, maybeApplied: false))
+            sent.seq, .waiting(reason: "Refused.", until: nil))
         #expect(try await fixture.chain("a").map(\.kind) == [.insert])
         try await fixture.delete("a")
         #expect(try await fixture.chain("a").isEmpty)
@@ -190,22 +190,11 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":5}"#)
     }
 
-    @Test(arguments: [ConflictPolicy.client, .merge])
-    func `history shows what a policy lets the local change overwrite`(
-        _ policy: ConflictPolicy
-    ) async throws {
+    @Test func `history shows what a policy lets the local change overwrite`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         let theirs = try fixture.remote("a", #"{"x":3,"y":5}"#, version: "v2")
-        let decision = PushDecision.conflict(theirs, reason: "Both.", decidedBy: policy)
-        try await fixture.push { operation in
-            let subject = PushSubject(
-                kind: operation.kind, itemID: operation.itemID, sent: operation.changes)
-            return Settlement(
-                subject: subject, failures: 0, attempts: 1, maxAttempts: 10,
-                now: Instant(milliseconds: 0), random: SeededRandom(1)
-            ).outcome(decision)
-        }
+        try await fixture.push { _ in .rebased(onto: theirs, reason: "Kept.", overwrites: true) }
         let entry = try await fixture.store.entry(.merged)
         #expect(entry.before?.text == #"{"x":3,"y":5}"#)
         #expect(entry.after?.text == #"{"x":2,"y":5}"#)

@@ -209,7 +209,7 @@ import Testing
         try await fixture.update("a", #"{"x":3}"#)
         try await fixture.delete("a")
         try await fixture.settle(
-            sent.seq, .waiting(reason: "Busy.", until: .earliest, maybeApplied: false))
+            sent.seq, .waiting(reason: "Busy.", until: .earliest))
         let chain = try await fixture.chain("a")
         #expect(chain.map(\.kind) == [.update, .delete])
         #expect(chain[0].payload?.text == #"{"x":3}"# && chain[1].successorOf == chain[0].seq)

@@ -14,9 +14,9 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     enum Expected: Sendable {
-        case applied(RemoteRow?), readBack, sendAgain, insertAgain, merge(String), conflict(
-            RemoteRow?)
-        case decided(ConflictPolicy), quarantine, refused, own(Bool), link(Bool), busy(Bool)
+        case applied(RemoteRow?), readBack, sendAgain, insertAgain, merge(RemoteRow)
+        case conflict(RemoteRow?), decided(ConflictPolicy), contended
+        case quarantine, refused, own(Bool), link(Bool), busy(Bool)
         case table(Bool), signIn
     }
 
@@ -24,28 +24,45 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
         (self.name, self.subject, self.answer, self.expected) = (name, subject, answer, expected)
     }
 
-    func check(_ decision: PushDecision) -> Bool {
-        switch (expected, decision) {
-        case (.applied(let row), .applied(let found)): row == found
-        case (.readBack, .readBack), (.sendAgain, .sendAgain),
-            (.signIn, .signIn(maybeApplied: false)),
-            (.quarantine, .quarantine), (.insertAgain, .insertAgain):
+    func check(_ outcome: PushOutcome?) -> Bool {
+        switch (expected, outcome) {
+        case (.readBack, nil): true
+        case (.applied(let row), .applied(let found, _)?): row == found
+        case (.sendAgain, .sendAgain?), (.quarantine, .quarantined?),
+            (.insertAgain, .rebased(onto: nil, _, overwrites: false)?):
             true
-        case (.refused, .quarantine(let reason)):
-            [taken, denied].map(\.decision).contains(.quarantine(reason: reason))
-        case (.merge(let rest), .merge(let columns, onto: _)): rest == columns.text
-        case (.conflict(let row), .conflict(let found, _, .ask)): row == found
-        case (.decided(let policy), .conflict(_, _, let found)): policy == found
-        case (.own(let maybe), .postponed(let later)):
+        case (.signIn, let found?): found == .postponed(.signIn())
+        case (.refused, .quarantined(let reason, maybeApplied: false)?):
+            [taken, denied].map(\.sentence).contains(reason)
+        case (.merge(let row), .rebased(let found?, _, overwrites: false)?): row == found
+        case (.conflict(let row), .conflict(let found, _)?): row == found
+        case (.decided(let policy), let found?): isDecided(found, by: policy)
+        case (.own(let maybe), .postponed(let later)?):
             later.cause == .own && later.maybeApplied == maybe
-        case (.link(let maybe), .postponed(let later)):
+        case (.contended, .postponed(let later)?):
+            later.cause == .contended && !later.maybeApplied
+        case (.link(let maybe), .postponed(let later)?):
             later.cause == .link && later.maybeApplied == maybe
-        case (.table(let maybe), .postponed(let later)):
+        case (.table(let maybe), .postponed(let later)?):
             later.cause == .table(retryAfter: nil) && later.maybeApplied == maybe
-        case (.busy(let maybe), .postponed(let later)):
+        case (.busy(let maybe), .postponed(let later)?):
             later.cause == .busy(retryAfter: nil) && later.maybeApplied == maybe
         default: false
         }
+    }
+}
+
+/// Whether a conflict has the outcome that the policy gives it.
+/// - Parameter row: the backend's row; nil for any.
+private func isDecided(
+    _ outcome: PushOutcome, by policy: ConflictPolicy, over row: RemoteRow? = nil
+) -> Bool {
+    guard row == nil || outcome.row == row else { return false }
+    return switch (policy, outcome) {
+    case (.ask, .conflict), (.server, .discarded), (.client, .rebased(_, _, overwrites: true)),
+        (.merge, .rebased(_, _, overwrites: true)):
+        true
+    default: false
     }
 }
 
@@ -84,14 +101,15 @@ private func subject(
     _ kind: OperationKind, maybe: Bool = false, made: Bool = false, merged: Bool = false,
     policy: ConflictPolicy = .ask, sent: String = #"{"text":"b"}"#
 ) -> PushSubject {
-    var subject = PushSubject(kind: kind, itemID: id("x"), sent: Columns(stored: sent))
-    if kind != .insert { (subject.base, subject.baseVersion) = (base, "v1") }
-    if kind == .delete || kind == .undelete { subject.sent = Columns() }
-    subject.maybeApplied = maybe
-    subject.hasGeneratedID = made
+    let hasColumns = kind != .delete && kind != .undelete
+    var subject = PushSubject(
+        kind: kind, itemID: id("x"), sent: hasColumns ? Columns(stored: sent) : Columns(),
+        base: kind == .insert ? nil : base, baseVersion: kind == .insert ? nil : "v1")
+    subject.operation.maybeApplied = maybe
+    subject.operation.hasGeneratedID = made
+    subject.operation.conditional = true
     subject.hasMerged = merged
     subject.conflictPolicy = policy
-    subject.conditional = true
     return subject
 }
 
@@ -117,8 +135,25 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             .applied(row(mine, "X"))),
         .init("update 200 with another row", subject(.update), .row(row(id: "y")), .own(true)),
         .init("update 2xx without a body", subject(.update), .empty, .own(true)),
+        .init("412", subject(.update), .conflict(status: 412, overlap), .conflict(overlap)),
         .init(
-            "412 with another row", subject(.update), .conflict(status: 412, overlap), .readBack),
+            "412, disjoint", subject(.update), .conflict(status: 412, elsewhere),
+            .merge(elsewhere)),
+        .init(
+            "412, the same in another version", subject(.update), .conflict(status: 412, row()),
+            .merge(row())),
+        .init(
+            "412 with the version that was sent", subject(.update),
+            .conflict(status: 412, repeated), .readBack),
+        .init(
+            "412 with a part of the row", subject(.update),
+            .conflict(status: 412, row(#"{"text":"c","rank":null}"#)), .readBack),
+        .init(
+            "412 with another item", subject(.update),
+            .conflict(status: 412, row(overlap, "y")), .readBack),
+        .init(
+            "412 without a version", subject(.update), .conflict(status: 412, row(version: nil)),
+            .readBack),
         .init(
             "409 with another row", subject(.replace), .conflict(status: 409, overlap), .readBack),
         .init(
@@ -130,13 +165,20 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             .readBack),
         .init(
             "412 to a merged change", subject(.update, merged: true),
-            .conflict(status: 412, elsewhere), .readBack),
+            .conflict(status: 412, elsewhere), .own(false)),
         .init("412 without a row", subject(.update), .conflict(status: 412, nil), .readBack),
         .init(
             "409 without a version", subject(.update), .conflict(status: 409, row(version: nil)),
             .readBack),
         .init(
-            "412 of a deleted row", subject(.update), .conflict(status: 412, gone), .readBack),
+            "412 of a deleted row", subject(.update), .conflict(status: 412, gone),
+            .conflict(gone)),
+        .init(
+            "undelete 412 of a deleted row", subject(.undelete), .conflict(status: 412, gone),
+            .conflict(gone)),
+        .init(
+            "undelete 412 of a live row may be an echo", subject(.undelete),
+            .conflict(status: 412, mine), .readBack),
         .init(
             "policy merge asks about deletes", subject(.delete, policy: .merge),
             .conflict(status: 412, overlap), .decided(.ask)),
@@ -185,8 +227,8 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
 
     @Test(arguments: answers)
     func `each response has one verdict`(_ row: VerdictCase) {
-        let decision = Verdict.judge(row.subject, row.answer)
-        #expect(row.check(decision), "\(decision)")
+        let outcome = Verdict.judge(row.subject, row.answer)
+        #expect(row.check(outcome), "\(String(describing: outcome))")
     }
 
     private static func list(_ rows: RemoteRow...) -> RemoteAnswer {
@@ -263,8 +305,8 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
 
     @Test(arguments: unknown)
     func `what may have been applied is judged by the row`(_ row: VerdictCase) {
-        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .unknown)
-        #expect(row.check(decision), "\(decision)")
+        let outcome = Verdict.judge(row.subject, readBack: row.answer, after: nil)
+        #expect(row.check(outcome), "\(String(describing: outcome))")
     }
 
     static let conflicts: [VerdictCase] = [
@@ -281,7 +323,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             "update over a row that is spelled otherwise", subject(.update),
             list(row(overlap, "X")), .conflict(row(overlap, "X"))),
         .init("insert of a hidden id", subject(.insert), list(), .refused),
-        .init("update, disjoint", subject(.update), list(elsewhere), .merge(#"{"text":"b"}"#)),
+        .init("update, disjoint", subject(.update), list(elsewhere), .merge(elsewhere)),
         .init(
             "update, disjoint again", subject(.update, merged: true), list(elsewhere), .own(false)),
         .init("update, overlapping", subject(.update), list(overlap), .conflict(overlap)),
@@ -290,6 +332,9 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             "policy server", subject(.update, policy: .server), list(overlap), .decided(.server)),
         .init(
             "policy client", subject(.update, policy: .client), list(overlap), .decided(.client)),
+        .init(
+            "policy client again", subject(.update, merged: true, policy: .client), list(overlap),
+            .contended),
         .init("policy merge", subject(.update, policy: .merge), list(overlap), .decided(.merge)),
         .init(
             "policy merge asks about deletions", subject(.update, policy: .merge), list(gone),
@@ -299,21 +344,21 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("undelete, already so", subject(.undelete), list(mine), .applied(mine)),
         .init("delete, gone", subject(.delete), list(), .applied(nil)),
         .init("delete, changed", subject(.delete), list(overlap), .conflict(overlap)),
-        .init("delete, the same in another version", subject(.delete), list(row()), .merge("{}")),
+        .init("delete, the same in another version", subject(.delete), list(row()), .merge(row())),
         .init(
             "delete, the same in another version again", subject(.delete, merged: true),
             list(row()), .own(false)),
         .init(
             "update, the same in another version", subject(.update), list(row()),
-            .merge(#"{"text":"b"}"#)),
+            .merge(row())),
         .init("undelete, deleted again", subject(.undelete), list(gone), .conflict(gone)),
         .init("undelete, gone", subject(.undelete), list(), .conflict(nil)),
     ]
 
     @Test(arguments: conflicts)
     func `a conflict is judged by the row read back`(_ row: VerdictCase) {
-        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .refused(taken))
-        #expect(row.check(decision), "\(decision)")
+        let outcome = Verdict.judge(row.subject, readBack: row.answer, after: taken)
+        #expect(row.check(outcome), "\(String(describing: outcome))")
     }
 
     static let missing: [VerdictCase] = [
@@ -331,32 +376,39 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
 
     @Test(arguments: missing)
     func `a 404 is judged by the list`(_ row: VerdictCase) {
-        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .refused(denied))
-        #expect(row.check(decision), "\(decision)")
+        let outcome = Verdict.judge(row.subject, readBack: row.answer, after: denied)
+        #expect(row.check(outcome), "\(String(describing: outcome))")
     }
 
     @Test func `writes without If-Match follow the policy for unconditional writes`() {
         var write = subject(.update)
-        (write.conditional, write.unconditionalPolicy) = (false, .client)
+        (write.operation.conditional, write.unconditionalPolicy) = (false, .client)
         #expect(write.policy(isGone: false) == .client)
-        write.conditional = true
+        write.operation.conditional = true
         #expect(write.policy(isGone: false) == .ask)
     }
 
     @Test func `an undelete without a version that may have arrived is not repeated`() throws {
         var undelete = subject(.undelete, maybe: true)
         let same = row(version: "v1", deleted: true)
-        #expect(Verdict.judge(undelete, readBack: Self.list(same), after: .unknown) == .sendAgain)
-        undelete.baseVersion = nil
-        let decision = Verdict.judge(
-            undelete, readBack: Self.list(row(version: nil, deleted: true)), after: .unknown)
-        guard case .conflict = decision else { throw World.Failure("\(decision)") }
+        #expect(
+            Verdict.judge(undelete, readBack: Self.list(same), after: nil)
+                == Verdict.sendAgain(undelete))
+        undelete.operation.baseVersion = nil
+        let outcome = Verdict.judge(
+            undelete, readBack: Self.list(row(version: nil, deleted: true)), after: nil)
+        guard case .conflict = outcome else { throw World.Failure("\(outcome)") }
     }
 
     @Test func `a person's undelete inserts what the backend does not have`() {
         var undo = subject(.undelete)
-        undo.insertsIfGone = true
-        #expect(Verdict.judge(undo, readBack: Self.list(), after: .unknown) == .insertAgain)
+        undo.operation.actor = .person
+        let outcome = Verdict.judge(undo, readBack: Self.list(), after: nil)
+        #expect(
+            outcome
+                == .rebased(
+                    onto: nil,
+                    reason: "The backend has no such item any more; it is inserted again."))
     }
 }
 
@@ -391,29 +443,30 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             for found in Found.allCases {
                 for policy in ConflictPolicy.allCases {
                     var change = subject(kind, policy: policy)
-                    change.baseVersion = had
+                    change.operation.baseVersion = had
                     let row = remote(found, has)
                     let refused = Refused(status: status, text: "No.")
                     let list = RemoteAnswer.rows(RemotePage(elements: [.row(row)], hasNext: false))
-                    let decision = Verdict.judge(change, readBack: list, after: .refused(refused))
+                    let outcome = Verdict.judge(change, readBack: list, after: refused)
                     let hasOrder = had != nil && has != nil
                     let isSame = found == .same || found == .sameInOtherVersion && !hasOrder
                     let comment: Comment =
-                        "\(had ?? "-") \(has ?? "-") \(found) \(policy): \(decision)"
+                        "\(had ?? "-") \(has ?? "-") \(found) \(policy): \(outcome)"
                     if isSame {
                         #expect(
-                            decision
-                                == .quarantine(reason: "The backend refused it with \(status): No."),
+                            outcome
+                                == .quarantined(
+                                    reason: "The backend refused it with \(status): No."),
                             comment)
                     } else {
-                        switch (decision, found) {
-                        case (.merge(_, onto: row), .sameInOtherVersion): break
-                        case (.merge(_, onto: row), .disjoint): #expect(kind != .delete, comment)
-                        case (.conflict(row, _, let decided), .disjoint):
-                            #expect(kind == .delete, comment)
-                            #expect(decided == change.policy(isGone: false), comment)
-                        case (.conflict(row, _, let decided), .overlapping):
-                            #expect(decided == change.policy(isGone: false), comment)
+                        switch (outcome, found) {
+                        case (.rebased(row, _, overwrites: false), .sameInOtherVersion): break
+                        case (.rebased(row, _, overwrites: false), .disjoint):
+                            #expect(kind != .delete, comment)
+                        case (_, .disjoint), (_, .overlapping):
+                            #expect(found == .overlapping || kind == .delete, comment)
+                            let decided = change.policy(isGone: false)
+                            #expect(isDecided(outcome, by: decided, over: row), comment)
                         default: Issue.record(comment)
                         }
                     }
@@ -428,18 +481,18 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         let refused = Refused(status: status, text: "")
         let none = RemoteAnswer.rows(RemotePage(elements: [], hasNext: false))
         #expect(
-            Verdict.judge(subject(.insert), readBack: none, after: .refused(refused))
-                == .quarantine(reason: "The backend refused it with \(status)."))
+            Verdict.judge(subject(.insert), readBack: none, after: refused)
+                == .quarantined(reason: "The backend refused it with \(status)."))
         var number = subject(.insert)
-        number.itemID = ItemID(7)
+        number.operation.itemID = ItemID(7)
         let other = RemoteAnswer.rows(
             RemotePage(
                 elements: [.row(RemoteRow(id: ItemID(7), columns: base, version: "v1"))],
                 hasNext: false))
         #expect(
-            Verdict.judge(number, readBack: other, after: .refused(refused)) == refused.decision)
+            Verdict.judge(number, readBack: other, after: refused) == refused.outcome)
         #expect(
             Verdict.judge(number, .conflict(status: 409, nil, text: "Taken."))
-                == .quarantine(reason: "The backend refused it with 409: Taken."))
+                == .quarantined(reason: "The backend refused it with 409: Taken."))
     }
 }

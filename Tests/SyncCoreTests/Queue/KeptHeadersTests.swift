@@ -68,7 +68,7 @@ import Testing
         #expect(try await headers == [fields(["X-Tenant": "north"]), fields(["X-Way": "later"])])
         // The request was never sent, so the two collapse.
         try await fixture.settle(
-            sent.seq, .waiting(reason: "Refused.", until: nil, maybeApplied: false))
+            sent.seq, .waiting(reason: "Refused.", until: nil))
         #expect(try await headers == [fields(["X-Tenant": "north", "X-Way": "later"])])
     }
 

@@ -86,9 +86,12 @@ import Testing
         let live = try fixture.remote(
             operation.itemID, columns, version: "s\(random.next() % 1000)")
         let outcome = random.pick([
-            SettledOutcome.applied(row: operation.kind == .delete ? row : live, RowOrigin()),
+            PushOutcome.applied(row: operation.kind == .delete ? row : live, RowOrigin()),
             .applied(row: operation.kind == .delete ? nil : live, RowOrigin(isWhole: false)),
-            .waiting(reason: "", until: .earliest, maybeApplied: Bool.random(using: &random)),
+            .postponed(
+                Postponement(
+                    cause: .own, maybeApplied: Bool.random(using: &random), reason: "",
+                    until: .earliest)),
             .unknown(reason: "", until: .earliest), .rebased(onto: row, reason: ""),
             .rebased(onto: nil, reason: ""), .conflict(server: row, reason: ""),
             .conflict(server: nil, reason: ""),

@@ -160,7 +160,7 @@ import Testing
         try await fixture.update("x", #"{"a":"a1"}"#)
         try await fixture.delete("x")
         let row = try fixture.remote("x", #"{"a":"a0","b":"b0"}"#, version: "v1")
-        let applied = SettledOutcome.applied(row: row, RowOrigin(isOwnAnswer: true))
+        let applied = PushOutcome.applied(row: row, RowOrigin(isOwnAnswer: true))
         if isApplied {
             try await fixture.settle(insert.seq, applied)
             try await fixture.push { _ in .quarantined(reason: "No.", maybeApplied: false) }

@@ -12,7 +12,7 @@ import Testing
 
     private func refuse(maybeApplied: Bool = false) async throws -> OperationID {
         let operation = try #require(try await fixture.send())
-        let outcome = SettledOutcome.quarantined(reason: "no", maybeApplied: maybeApplied)
+        let outcome = PushOutcome.quarantined(reason: "no", maybeApplied: maybeApplied)
         try await fixture.settle(operation.seq, outcome)
         return operation.id
     }

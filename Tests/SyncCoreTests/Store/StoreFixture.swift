@@ -117,7 +117,7 @@ final class StoreFixture: Sendable {
 
     /// Sends the first due operation and commits an outcome for it.
     @discardableResult
-    func push(_ outcome: @escaping @Sendable (TableOperation) -> SettledOutcome) async throws
+    func push(_ outcome: @escaping @Sendable (TableOperation) -> PushOutcome) async throws
         -> OperationState
     {
         let operation = try #require(try await send())
@@ -138,7 +138,7 @@ final class StoreFixture: Sendable {
     }
 
     @discardableResult
-    func settle(_ seq: Int64, _ outcome: SettledOutcome) async throws -> OperationState {
+    func settle(_ seq: Int64, _ outcome: PushOutcome) async throws -> OperationState {
         clock.advance(milliseconds: 1)
         return try await store.write {
             try Settling(transaction: $0).settle(
@@ -206,4 +206,32 @@ extension WriteOutcome {
 
     /// The case's name.
     var name: String { String(describing: self).prefix { $0 != "(" }.description }
+}
+
+extension PushOutcome {
+    /// Tried again later; the backend cannot have acted.
+    static func waiting(reason: String, until: Instant?) -> PushOutcome {
+        .postponed(Postponement(cause: .own, reason: reason, until: until))
+    }
+
+    /// A request may have reached the backend and no verdict came.
+    static func unknown(reason: String, until: Instant?) -> PushOutcome {
+        .postponed(Postponement(cause: .own, maybeApplied: true, reason: reason, until: until))
+    }
+}
+
+extension PushSubject {
+    /// An operation of which only some values matter.
+    init(
+        kind: OperationKind, itemID: ItemID, sent: Columns, base: Columns? = nil,
+        baseVersion: String? = nil, actor: Actor = .client
+    ) {
+        guard let table = TableName("todoitem") else { preconditionFailure("a valid name") }
+        var operation = TableOperation(
+            id: "1", tableID: 1, table: table, itemID: itemID, kind: kind, generation: .mobileApps,
+            actor: actor, createdAt: Instant(milliseconds: 0))
+        (operation.payload, operation.changedColumns) = (sent, sent.names)
+        (operation.baseRow, operation.baseVersion) = (base, baseVersion)
+        self.init(operation)
+    }
 }
