@@ -217,38 +217,6 @@ struct OperationLists: InTransaction {
 /// An operation's id: a UUID as text, also sent as `Idempotency-Key`.
 public typealias OperationID = String
 
-/// One operation of the queue.
-public struct OperationSummary: Codable, Sendable, Hashable {
-    public var id: OperationID
-    /// Whose it is: `anonymous`, or the key of a user.
-    public var identity: String
-    /// Place in the queue.
-    public var seq: Int64
-    public var table: String
-    public var itemID: String
-    public var kind: OperationKind
-    public var state: OperationState
-    /// Why it is in this state, in plain words.
-    public var reason: String?
-    /// Give it back with retry, discard, edit and resolve.
-    public var revision: Int
-    public var attempts: Int
-    /// True when an attempt may have reached the backend and no verdict came.
-    public var maybeApplied: Bool
-    public var createdAt: Instant
-    public var firstAttemptAt: Instant?
-    public var lastAttemptAt: Instant?
-    /// When it is tried again; of a queued one, when its table is.
-    public var nextAttemptAt: Instant?
-    public var closedAt: Instant?
-    /// HTTP status of the last answer.
-    public var lastStatus: Int?
-    public var lastError: String?
-    public var changedColumns: [String]
-    /// Short text of the item for a person.
-    public var title: String?
-}
-
 /// One operation with its rows and attempts.
 public struct OperationDetail: Codable, Sendable, Hashable {
     public var summary: OperationSummary

@@ -38,15 +38,17 @@ package struct AnswerProblem: Error, Sendable, Hashable {
     package let sentence: String
 }
 
-/// Makes the JSON of an answer. Numbers stay exact, and a JSON value stays as it is.
-private final class AnswerEncoder: Encoder {
-    private(set) var value = JSONValue.null
+/// Makes the JSON of an answer. Numbers stay exact, and a JSON value stays as it is. It is itself the container
+/// of a list and of a single value: one generic method stands for those of all types.
+private final class AnswerEncoder: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    private var value = JSONValue.null
     private var members: [JSONValue.Member]?
     private var elements: [JSONValue]?
     /// Whether a member without a value is absent.
     private let isPartial: Bool
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var count: Int { elements?.count ?? 0 }
 
     private init(isPartial: Bool) { self.isPartial = isPartial }
 
@@ -73,21 +75,40 @@ private final class AnswerEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         elements = []
-        return Elements(encoder: self)
+        return self
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { Single(encoder: self) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    // One generic method stands for those of all types in each container.
+    func encodeNil() { take(.null) }
+    func encode(_ value: some Encodable) throws { take(try Self.json(of: value)) }
+
+    private func take(_ json: JSONValue) {
+        if elements == nil { value = json } else { elements?.append(json) }
+    }
+
+    func nestedContainer<Inner>(
+        keyedBy type: Inner.Type
+    ) -> KeyedEncodingContainer<Inner> { preconditionFailure(Self.unused) }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        preconditionFailure(Self.unused)
+    }
+
+    func superEncoder() -> any Encoder { self }
 
     private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let encoder: AnswerEncoder
         var codingPath: [any CodingKey] { [] }
 
-        func encodeNil(forKey key: Key) { encoder.members?.append(.init(key.nameInAnswers, .null)) }
+        func encodeNil(forKey key: Key) { take(.null, key) }
 
         func encode(_ value: some Encodable, forKey key: Key) throws {
-            encoder.members?.append(.init(key.nameInAnswers, try AnswerEncoder.json(of: value)))
+            take(try AnswerEncoder.json(of: value), key)
+        }
+
+        private func take(_ json: JSONValue, _ key: Key) {
+            encoder.members?.append(.init(key.nameInAnswers, json))
         }
 
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -120,45 +141,12 @@ private final class AnswerEncoder: Encoder {
         func superEncoder(forKey key: Key) -> any Encoder { encoder }
     }
 
-    private struct Elements: UnkeyedEncodingContainer {
-        let encoder: AnswerEncoder
-        var codingPath: [any CodingKey] { [] }
-        var count: Int { encoder.elements?.count ?? 0 }
-
-        func encodeNil() { encoder.elements?.append(.null) }
-
-        func encode(_ value: some Encodable) throws {
-            encoder.elements?.append(try AnswerEncoder.json(of: value))
-        }
-
-        func nestedContainer<Inner>(
-            keyedBy type: Inner.Type
-        ) -> KeyedEncodingContainer<Inner> { preconditionFailure(AnswerEncoder.unused) }
-
-        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-            preconditionFailure(AnswerEncoder.unused)
-        }
-
-        func superEncoder() -> any Encoder { encoder }
-    }
-
-    private struct Single: SingleValueEncodingContainer {
-        let encoder: AnswerEncoder
-        var codingPath: [any CodingKey] { [] }
-
-        func encodeNil() { encoder.value = .null }
-
-        func encode(_ value: some Encodable) throws {
-            encoder.value = try AnswerEncoder.json(of: value)
-        }
-    }
-
     private static let unused = "Answers are structs in structs, which need no nested container."
 }
 
 /// Reads an answer from its JSON. A member that is missing is an error, also where it may be null; other
 /// members are not looked at.
-private struct AnswerDecoder: Decoder {
+private struct AnswerDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
     /// Where the value is: names and indexes with points between them; empty for the whole answer.
     let place: String
@@ -203,7 +191,9 @@ private struct AnswerDecoder: Decoder {
         return Elements(decoder: self, elements: elements)
     }
 
-    func singleValueContainer() -> any SingleValueDecodingContainer { Single(decoder: self) }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+    func decodeNil() -> Bool { value == .null }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read(type) }
 
     private func inner(_ value: JSONValue, _ name: String) -> AnswerDecoder {
         AnswerDecoder(value: value, place: place.isEmpty ? name : "\(place).\(name)")
@@ -300,17 +290,6 @@ private struct AnswerDecoder: Decoder {
         }
 
         mutating func superDecoder() throws -> any Decoder { try next() }
-    }
-
-    private struct Single: SingleValueDecodingContainer {
-        let decoder: AnswerDecoder
-        var codingPath: [any CodingKey] { [] }
-
-        func decodeNil() -> Bool { decoder.value == .null }
-
-        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try decoder.read(type)
-        }
     }
 }
 

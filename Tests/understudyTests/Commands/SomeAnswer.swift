@@ -1,13 +1,14 @@
 import Proxy
-import SyncCore
 import TablesProtocol
+
+@testable import SyncCore
 
 /// An answer from the members that a test is about. Those that are not named have the values of an Understudy
 /// with nothing in its store.
 func some<Answer: Decodable>(_ type: Answer.Type, _ members: String) throws -> Answer {
-    let usual = Usual.members["\(type)"].map { try? JSONValue(parsing: $0) } ?? nil
-    return try Answer(
-        answer: (usual ?? .object([])).with(try JSONValue(parsing: members), in: "\(type)"))
+    try Answer(
+        answer: (Usual.members["\(type)"] ?? .object([])).with(
+            try JSONValue(parsing: members), in: "\(type)"))
 }
 
 /// A page with these elements.
@@ -18,11 +19,24 @@ func some<Element: Answers.Part>(pageOf type: Element.Type, _ elements: String..
 }
 
 private enum Usual {
+    private static let noon = Instant(milliseconds: 1_795_262_400_000)
+
     /// The members by type.
-    static let members = [
+    static let members = texts.compactMapValues { try? JSONValue(parsing: $0) }.merging([
+        "Run": JSONValue(
+            answer: Run(
+                id: "r", identity: "anonymous", kind: .sync, state: .complete, startedAt: noon)),
+        "OperationSummary": JSONValue(
+            answer: OperationSummary(
+                id: "op", identity: "anonymous", seq: 1, table: "t", itemID: "a", kind: .insert,
+                state: .queued, revision: 1, attempts: 0, maybeApplied: false, createdAt: noon,
+                changedColumns: [])),
+    ]) { _, value in value }
+
+    private static let texts = [
         "Status": #"""
         {"identity":"anonymous","version":"1","startedAt":"2026-11-21T12:00:00.000Z","addresses":null,
-        "backend":{"url":"http://b","state":"online","reason":"","since":null,"nextTry":null,"isAsked":true,
+        "backend":{"url":"http://b","state":"online","reason":"","since":"2026-11-21T12:00:00.000Z","nextTry":null,"isAsked":true,
         "failedRequest":null,"changesFollowedSince":null},"mode":{"mode":"online","until":null},
         "queue":{"queued":0,"waiting":0,"sending":0,"unknown":0,"conflict":0,"quarantined":0},
         "ledger":{"accepted":0,"applied":0,"collapsed":0,"discarded":0,"queued":0,"waiting":0,"sending":0,
@@ -41,17 +55,6 @@ private enum Usual {
         {"triggers":["manual"],"intervalSeconds":60,"debounceMs":0,"parallelism":1,"maxAttempts":10,
         "pageRows":50,"tables":[]}
         """#,
-        "Run": #"""
-        {"id":"r","identity":"anonymous","kind":"sync","state":"complete","reason":null,
-        "startedAt":"2026-11-21T12:00:00.000Z","endedAt":null,"push":null,"pull":[],"progress":null}
-        """#,
-        "OperationSummary": #"""
-        {"id":"op","identity":"anonymous","seq":1,"table":"t","itemId":"a","kind":"insert",
-        "state":"queued","reason":null,"revision":1,"attempts":0,"maybeApplied":false,
-        "createdAt":"2026-11-21T12:00:00.000Z","firstAttemptAt":null,"lastAttemptAt":null,
-        "nextAttemptAt":null,"closedAt":null,"lastStatus":null,"lastError":null,"changedColumns":[],
-        "title":null}
-        """#,
         "KnownIdentity": #"""
         {"identity":"anonymous","state":"open","openOperations":0,"conflicts":0,"quarantined":0,
         "oldestAt":null,"items":0,"bytes":0}
@@ -66,9 +69,7 @@ extension JSONValue {
         guard case .object(var members) = self, case .object(let more) = other else { return other }
         for member in more {
             let value: JSONValue
-            if member.name == "tables", name == "Status", let usual = Usual.members["TableStatus"],
-                let table = try? JSONValue(parsing: usual)
-            {
+            if member.name == "tables", name == "Status", let table = Usual.members["TableStatus"] {
                 let tables = member.value.array ?? []
                 value = .array(tables.map { table.with($0, in: "TableStatus") })
             } else {
