@@ -195,9 +195,9 @@ extension SharedRows {
         return [before.filter { kept.contains($0.key) }]
     }
 
-    private func whole(_ text: JSONText?, of id: String) -> ValueHistory.Row {
-        var whole: ValueHistory.Row = [ValueHistory.deleted: text == nil ? "true" : "false"]
-        let values = text.map { row($0) } ?? [:]
+    private func whole(_ row: Columns?, of id: String) -> ValueHistory.Row {
+        var whole: ValueHistory.Row = [ValueHistory.deleted: row == nil ? "true" : "false"]
+        let values = row.map { self.row($0) } ?? [:]
         for name in columns(of: id) { whole[name] = values[name] ?? ValueHistory.null }
         return whole
     }
@@ -216,8 +216,8 @@ extension SharedRows {
         }
     }
 
-    private func row(_ text: JSONText) -> ValueHistory.Row {
-        var row = ValueHistory.columns(Columns(stored: text.text))
+    private func row(_ columns: Columns) -> ValueHistory.Row {
+        var row = ValueHistory.columns(columns)
         for name in ["id", "version", "createdAt", "updatedAt", "deleted"] { row[name] = nil }
         return row
     }

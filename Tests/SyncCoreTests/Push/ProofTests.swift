@@ -1,4 +1,5 @@
 import Backend
+import Foundation
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
