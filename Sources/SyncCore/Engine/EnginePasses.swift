@@ -220,7 +220,7 @@ extension SyncEngine {
                 beforePage: { await self.pushBetweenPages(running, credential) })
             let begun = clock.uptime()
             let pull = { @Sendable in part == nil ? await pass.run() : await PartPull(pass).run() }
-            var end: PullPass.End
+            var end: PullEnd
             if let period = try await checkPeriod(request, running) {
                 var check = ComparePass(pass, every: period, pull: pull) {
                     await !self.hasOtherWork(thanCheckIn: running.wish)
@@ -293,8 +293,8 @@ extension SyncEngine {
     /// Finds out whether a failed pull is about its table: another table, or a list of the same one, proves
     /// that the backend otherwise answers. If the table named a time, it is not asked again for the proof.
     private func attribute(
-        _ failure: Prover.Failure, of pass: PullPass, _ end: PullPass.End
-    ) async throws(StoreError) -> PullPass.End {
+        _ failure: Prover.Failure, of pass: PullPass, _ end: PullEnd
+    ) async throws(StoreError) -> PullEnd {
         var (end, failure) = (end, failure)
         let name = pass.request.table
         let tables = await proofTables(of: name, goesLast: true)

@@ -7,7 +7,7 @@ import TablesProtocol
 /// if the backend says 404 or 410 too when it is asked for it by its id: anything may answer with an empty list.
 struct AskedItems: Sendable {
     let pass: PullPass
-    var end: PullPass.End
+    var end: PullEnd
     /// Whether the items differed in a comparison.
     var compares = false
     /// What a comparison found.
@@ -21,7 +21,7 @@ struct AskedItems: Sendable {
     private var store: Store { pass.store }
     private var name: TableName { pass.request.table }
 
-    init(pass: PullPass, end: PullPass.End) { (self.pass, self.end) = (pass, end) }
+    init(pass: PullPass, end: PullEnd) { (self.pass, self.end) = (pass, end) }
 
     func goesOn() async -> Bool {
         if pass.cancel.isSet { return false }
@@ -74,7 +74,7 @@ struct AskedItems: Sendable {
 
     /// What the rows of one answer changed.
     private struct Taken: Sendable {
-        var counts = AppliedCounts()
+        var effects: [AppliedRow: Int] = [:]
         var drift: CopyDrift
         var older = 0
     }
@@ -119,7 +119,7 @@ struct AskedItems: Sendable {
                     }
                     let effect = try PulledRows(transaction: transaction).take(
                         element, to: table, asOf: change)
-                    taken.counts.add(effect)
+                    taken.effects[effect, default: 0] += 1
                     if !element.isLater(than: start) {
                         taken.drift.add(effect, wasHere: known?.deleted == false)
                     }
@@ -134,7 +134,7 @@ struct AskedItems: Sendable {
                     guard
                         try transaction.doubts.leave(id, of: table, asOf: change, for: generation)
                     else { continue }
-                    taken.counts.deleted += 1
+                    taken.effects[.deleted, default: 0] += 1
                     taken.drift.gone += 1
                     guard compares else { continue }
                     try transaction.history.record(
@@ -143,13 +143,13 @@ struct AskedItems: Sendable {
                             + (table.part == nil ? "has it" : "gives it in the table's part")
                             + ", so it was removed here.")
                 }
-                if taken.counts.applied + taken.counts.deleted > 0 {
+                if taken.effects.haveChanged {
                     transaction.events.emit(.item, table: table.name)
                 }
                 return taken
             }
             end.report.received += page.elements.count
-            end.report.add(taken.counts)
+            end.report.add(taken.effects)
             drift = taken.drift
             older += taken.older
             if page.elements.isEmpty, request.part != nil { try await refresh(asked) }
@@ -217,17 +217,7 @@ struct AskedItems: Sendable {
     /// Records why an answer is of no use. That ends the pass.
     mutating func fail(_ answer: RemoteAnswer) async throws(StoreError) {
         let failure = Prover.failure(answer, name)
-        end.report.error = failure.reason
-        if failure.mayBeOfTable {
-            end.tableFailure = failure
-            return
-        }
-        switch failure.state {
-        case .signedOut: end.stop = .signIn
-        case .offline, .portal, .degraded: end.stop = .backend(failure)
-        case .online, .notTables:
-            try await pass.noteFailure(failure.reason, canBeListed: false)
-        }
+        if end.fail(failure) { try await pass.noteFailure(failure.reason, canBeListed: false) }
     }
 
     /// Warns that the backend ignores the filter, so that no item is known to have left the part.

@@ -16,7 +16,7 @@ import TablesProtocol
 struct ComparePass: Sendable {
     private let pass: PullPass
     private let period: Duration
-    private let pull: @Sendable () async -> PullPass.End
+    private let pull: @Sendable () async -> PullEnd
     private var asked: AskedItems
 
     /// - Parameters:
@@ -25,12 +25,11 @@ struct ComparePass: Sendable {
     ///   - mayGoOn: whether nothing else has to be done first.
     init(
         _ pass: PullPass, every period: Duration,
-        pull: @escaping @Sendable () async -> PullPass.End,
+        pull: @escaping @Sendable () async -> PullEnd,
         mayGoOn: @escaping @Sendable () async -> Bool
     ) {
         (self.pass, self.period, self.pull) = (pass, period, pull)
-        asked = AskedItems(
-            pass: pass, end: PullPass.End(report: PullReport(table: pass.request.table.text)))
+        asked = AskedItems(pass: pass, end: PullEnd(pass.request.table))
         (asked.compares, asked.mayGoOn) = (true, mayGoOn)
     }
 
@@ -42,7 +41,7 @@ struct ComparePass: Sendable {
     }
 
     /// - Parameter pullsFirst: whether the changes are pulled in any case.
-    mutating func run(pullsFirst: Bool) async -> PullPass.End {
+    mutating func run(pullsFirst: Bool) async -> PullEnd {
         let (name, store) = (pass.request.table, pass.store)
         do throws(StoreError) {
             let known = try await store.read { transaction in
@@ -75,9 +74,7 @@ struct ComparePass: Sendable {
                 try transaction.copyChecks.save(check)
             }
         } catch {
-            (asked.end.report.error, asked.end.stop) = (
-                error.description, .store(error.description)
-            )
+            asked.end.fail(error)
         }
         return asked.end
     }

@@ -21,7 +21,7 @@ struct PartPull: Sendable {
 
     init(_ pass: PullPass) { self.pass = pass }
 
-    func run() async -> PullPass.End {
+    func run() async -> PullEnd {
         var pass = pass
         var requests = 0
         do throws(StoreError) {
@@ -35,9 +35,9 @@ struct PartPull: Sendable {
             }
             return end
         } catch {
-            var report = PullReport(table: name.text)
-            report.error = error.description
-            return PullPass.End(report: report, stop: .store(error.description))
+            var end = PullEnd(name)
+            end.fail(error)
+            return end
         }
     }
 

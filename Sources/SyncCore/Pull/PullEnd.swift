@@ -2,6 +2,40 @@ import HTTPTypes
 import Storage
 import TablesProtocol
 
+/// What came of a pull.
+struct PullEnd: Sendable {
+    var report: PullReport
+    var stop: PushStop?
+    /// A failure that is the table's, if a proof shows that the backend otherwise answers.
+    var tableFailure: Prover.Failure?
+    /// Whether rows came that pushes have replaced: the backend's copy lags behind.
+    var isLagging = false
+
+    init(_ table: TableName) { report = PullReport(table: table.text) }
+
+    /// Ends the pull because the store could not be written.
+    mutating func fail(_ error: StoreError) {
+        (report.error, stop) = (error.description, .store(error.description))
+    }
+
+    /// Takes note of an answer that is no list.
+    /// - Returns: whether it says something about the table alone.
+    @discardableResult
+    mutating func fail(_ failure: Prover.Failure) -> Bool {
+        report.error = failure.reason
+        if failure.mayBeOfTable {
+            tableFailure = failure
+            return false
+        }
+        switch failure.state {
+        case .signedOut: stop = .signIn
+        case .offline, .portal, .degraded: stop = .backend(failure)
+        case .online, .notTables: return true
+        }
+        return false
+    }
+}
+
 extension PullPass {
     /// Finishes a pull whose pages were all received.
     ///
@@ -9,32 +43,29 @@ extension PullPass {
     /// 2. In one transaction: note integer ids, remove items that the backend no longer has, complete the table
     ///    and the token, note the sizes of pages and the warning, and clear the failure. If the token was
     ///    removed meanwhile, so were items, and the next pull completes the table.
-    func finish(_ state: PullState) async throws(StoreError) -> PullState {
-        var state = state
-        let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
-        let (startedAt, times, pulled) = (state.startedAt, state.times, state)
-        let removes = state.removesUnseen
-        let (token, latest, begunAt) = (state.token, state.latest, state.begunAt ?? state.startedAt)
-        let elapsed = self.elapsed(state)
-        let isFirstGeneration = remote.generation == .mobileServices
-        let hasIntegerIDs = await assignsIDs(state)
+    func finish(_ pull: inout Pull) async throws(StoreError) {
+        let (request, generation, done) = (request, remote.generation, pull)
+        let (plan, seen, begun, removes) = (
+            pull.plan, pull.plan.ids, pull.begun, pull.removesUnseen
+        )
+        let elapsed = self.elapsed(pull)
+        let hasIntegerIDs = await assignsIDs(pull)
         let isDoubted = plan.isUnpaged || plan.paging.isLinked
         // By its id the backend also gives a row that has left the part: such rows are asked for later.
         let gone: Set<ItemID>? =
             if !isDoubted || !removes || !request.isWhole { nil } else {
-                request.part == nil ? try await missing(state) : []
+                request.part == nil ? try await missing(pull) : []
             }
-        let (hasOthers, generation) = (state.hasOthers, remote.generation)
-        state.report.deleted += try await store.write { transaction in
+        pull.end.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.tables.table(request.table)
                 ?? transaction.tables.make(request.table)
             if hasIntegerIDs { try IDKinds(transaction: transaction).adoptIntegerIDs(&record) }
+            let unseen = UnseenItems(transaction: transaction)
             var removed = 0
-            let wasReset = try token.map { try !transaction.tokens.exists($0) } ?? false
+            let wasReset = try done.token.map { try !transaction.tokens.exists($0) } ?? false
             if request.isWhole {
                 if removes {
-                    let unseen = UnseenItems(transaction: transaction)
                     let kept: Int
                     (removed, kept) = try unseen.removeUnseen(
                         seen, from: record, asOf: begun, only: gone, older: request.older)
@@ -46,33 +77,30 @@ extension PullPass {
                         try transaction.doubts.add(left + kept, of: record)
                     }
                     // Rows of a copy that lags behind are compared again.
-                    record.mustCompare = kept > 0 || pulled.isLagging
+                    record.mustCompare = kept > 0 || done.end.isLagging
                 }
                 if removes && plan.collectsIDs || !record.isComplete {
                     try transaction.copyChecks.noteCompared(record)
                 }
                 record.isComplete = record.isComplete || !wasReset
                 if plan.start == nil {
-                    try transaction.setAsideRows.releaseUnseen(since: startedAt, of: record)
+                    try transaction.setAsideRows.releaseUnseen(since: done.startedAt, of: record)
                 }
             }
             if request.keepsToken, !wasReset {
-                var token = try token ?? transaction.tokens.token(record, of: request)
+                let token = try done.token ?? transaction.tokens.token(record, of: request)
                 if removes, !request.isWhole, !isDoubted {
-                    removed = try UnseenItems(transaction: transaction).removeFormerMembers(
+                    removed = try unseen.removeFormerMembers(
                         seen, token, from: record, asOf: begun)
                 }
-                if plan.paging == .links, let latest {
-                    token.advance(to: [latest], begunAt: begunAt, elapsed: elapsed)
-                }
-                token = pulled.completed(token)
-                token.lastRunAt = transaction.now
-                try transaction.tokens.save(token)
+                var completed = done.completed(token, elapsed: elapsed)
+                completed.lastRunAt = transaction.now
+                try transaction.tokens.save(completed)
             }
             record.lastPullAt = transaction.now
             if request.part != nil { record.partGeneration = generation }
-            record.warning = plan.warning(at: times.ended ?? transaction.now)
-            if hasOthers {
+            record.warning = plan.warning(at: done.times.ended ?? transaction.now)
+            if done.hasOthers {
                 record.warning = [record.warning, TablePart.othersCame].compactMap(\.self)
                     .joined(separator: " ")
             }
@@ -82,7 +110,7 @@ extension PullPass {
                 after: record.pageRows, largest: record.largestPageRows)
             (record.acceptedRows, record.largerPagesAfter) = plan.size.next
             // A first generation server gives as many rows as requested, and 50 without a request.
-            if !isFirstGeneration {
+            if generation != .mobileServices {
                 record.largestPageRows = max(record.largestPageRows ?? 0, plan.received.largest)
             }
             (record.pullError, record.pullsFailSince) = (nil, nil)
@@ -90,7 +118,6 @@ extension PullPass {
             try transaction.tables.save(record)
             return removed
         }
-        return state
     }
 
     /// Why a comparison ends without removing anything, if the backend seems to have been restored from an older
@@ -98,47 +125,41 @@ extension PullPass {
     ///
     /// 1. It gave a row that is older than the one that it gave before. That row was not taken.
     /// 2. It keeps a row of each deletion, and lacks rows that are newer than all that it has.
-    func olderBackend(_ state: PullState) async throws(StoreError) -> String? {
+    func olderBackend(_ pull: Pull) async throws(StoreError) -> String? {
         guard request.older == .areRefused else { return nil }
-        let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
+        let (name, seen, begun) = (request.table, pull.plan.ids, pull.begun)
         var lacking = 0
-        if state.removesUnseen, state.hasTombstones, let newest = state.newest {
+        if pull.removesUnseen, pull.hasTombstones, let newest = pull.newest {
             lacking = try await store.read { transaction in
                 guard let table = try transaction.tables.table(name) else { return 0 }
                 return try UnseenItems(transaction: transaction)
                     .count(seen, in: table, asOf: begun, after: newest)
             }
         }
-        guard state.olderRows + lacking > 0 else { return nil }
-        let older = state.olderRows
+        guard pull.olderRows + lacking > 0 else { return nil }
+        let older = pull.olderRows
         return "The backend has older versions of \(older) rows than it gave before, and lacks "
             + "\(lacking) that are newer than all it has: it may have been restored from an older "
             + "backup. These rows stay here as they are. Export them before you take the backend's."
     }
 
     /// Finishes a pull by a client's own pairs: what the list has no longer is forgotten.
-    func finishFollowing(_ state: PullState) async throws(StoreError) -> PullState {
-        let (request, plan, state, elapsed) = (request, state.plan, state, elapsed(state))
+    func finishFollowing(_ pull: Pull) async throws(StoreError) {
+        let (request, plan, elapsed) = (request, pull.plan, elapsed(pull))
         try await store.write { transaction in
             let record =
                 try transaction.tables.table(request.table)
                 ?? transaction.tables.make(request.table)
-            var token = try state.token ?? transaction.tokens.token(record, of: request)
+            let token = try pull.token ?? transaction.tokens.token(record, of: request)
             guard try transaction.tokens.exists(token) else { return }
             if !plan.isUnsure {
                 try transaction.tokens.forgetOthers(
-                    than: state.followed, since: plan.start?.instant, asOf: state.begun, token,
+                    than: pull.followed, since: plan.start?.instant, asOf: pull.begun, token,
                     of: record)
             }
-            if plan.paging == .links, let latest = state.latest {
-                token.advance(
-                    to: [latest], begunAt: state.begunAt ?? state.startedAt, elapsed: elapsed)
-            }
-            token = state.completed(token)
-            try transaction.tokens.save(token)
+            try transaction.tokens.save(pull.completed(token, elapsed: elapsed))
             try transaction.tokens.noteUse(token, of: record)
         }
-        return state
     }
 
     /// Stores why the table's pull failed, and since when its pulls fail.
@@ -168,8 +189,8 @@ extension PullPass {
 
     /// Of the unchanged items that a list without pages of our own did not show, those that the backend answers
     /// with 404 or 410. Such a list may leave rows out, so each item is requested by its id, a few in each pull.
-    private func missing(_ state: PullState) async throws(StoreError) -> Set<ItemID> {
-        let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
+    private func missing(_ pull: Pull) async throws(StoreError) -> Set<ItemID> {
+        let (name, seen, begun) = (request.table, pull.plan.ids, pull.begun)
         let unseen = try await store.read { transaction in
             guard let table = try transaction.tables.table(name) else { return [ItemID]() }
             return try UnseenItems(transaction: transaction).list(seen, in: table, asOf: begun)
@@ -184,9 +205,9 @@ extension PullPass {
 
     /// Whether an empty table has integer ids that the backend assigns. First generation servers refuse a
     /// non-numeric id for such a table with 400; for others they answer that there is no such item.
-    private func assignsIDs(_ state: PullState) async -> Bool {
-        guard remote.generation == .mobileServices, request.isWhole, state.report.received == 0,
-            state.token?.isComplete != true
+    private func assignsIDs(_ pull: Pull) async -> Bool {
+        guard remote.generation == .mobileServices, request.isWhole, pull.end.report.received == 0,
+            pull.token?.isComplete != true
         else { return false }
         let probe = RemoteRequest(
             method: .get, target: "/tables/\(request.table.text)/understudy")
@@ -237,7 +258,7 @@ extension PullPass {
                     }
                 }
             }
-            if applied.counts.applied + applied.counts.deleted > 0 {
+            if applied.effects.haveChanged {
                 transaction.events.emit(.item, table: record.name)
             }
             if request.part != nil {

@@ -30,46 +30,34 @@ struct PullPass: Sendable {
     /// pushed meanwhile may belong to a page that was already received.
     var beforePage: @Sendable () async -> Void = {}
 
-    struct End: Sendable {
-        var report: PullReport
-        var stop: PushStop?
-        /// A failure that is the table's, if a proof shows that the backend otherwise answers.
-        var tableFailure: Prover.Failure?
-        /// Whether rows came that pushes have replaced: the backend's copy lags behind.
-        var isLagging = false
-    }
-
-    func run() async -> End {
-        var state: PullState?
+    func run() async -> PullEnd {
+        var end = PullEnd(request.table)
         do throws(StoreError) {
-            var begun = try await begin()
-            state = begun
-            try await pullPages(&begun)
-            if begun.report.error == nil, begun.plan.isAtEnd {
-                begun.report.error = try await olderBackend(begun)
+            var pull = try await begin()
+            defer { end = pull.end }
+            try await pullPages(&pull)
+            if pull.end.report.error == nil, pull.plan.isAtEnd {
+                pull.end.report.error = try await olderBackend(pull)
             }
-            state = begun
-            if let error = begun.report.error {
-                if begun.isAboutTable(remote.credential), request.followed == nil {
-                    try await noteFailure(error, canBeListed: begun.canBeListed)
+            if let error = pull.end.report.error {
+                if pull.isAboutTable(remote.credential), request.followed == nil {
+                    try await noteFailure(error, canBeListed: pull.canBeListed)
                 }
-            } else if begun.plan.isAtEnd {
-                state =
-                    request.followed == nil
-                    ? try await finish(begun) : try await finishFollowing(begun)
-                try await retrySetAsideRows(since: begun.startedAt)
+            } else if pull.plan.isAtEnd {
+                if request.followed == nil {
+                    try await finish(&pull)
+                } else {
+                    try await finishFollowing(pull)
+                }
+                try await retrySetAsideRows(since: pull.startedAt)
             }
         } catch {
-            var report = state?.report ?? PullReport(table: request.table.text)
-            report.error = error.description
-            return End(report: report, stop: .store(error.description))
+            end.fail(error)
         }
-        return End(
-            report: state?.report ?? PullReport(table: request.table.text), stop: state?.stop,
-            tableFailure: state?.tableFailure, isLagging: state?.isLagging ?? false)
+        return end
     }
 
-    private func begin() async throws(StoreError) -> PullState {
+    private func begin() async throws(StoreError) -> Pull {
         let (request, uptime) = (request, remote.clock.uptime())
         let (record, token, change, now) = try await store.write { transaction in
             let record = try transaction.tables.table(request.table)
@@ -92,7 +80,7 @@ struct PullPass: Sendable {
             size: size(record, reconciles: reconciles),
             start: request.keepsToken && !reconciles ? token?.start : nil,
             collectsIDs: reconciles, isUnsorted: record?.isUnsorted ?? false)
-        return PullState(
+        return Pull(
             table: record?.name ?? request.table, plan: plan,
             token: request.keepsToken ? token : nil, startedAt: now,
             startedUptime: uptime, begun: change,
@@ -114,16 +102,16 @@ struct PullPass: Sendable {
         case failed(StoreError)
     }
 
-    private func pullPages(_ state: inout PullState) async throws(StoreError) {
+    private func pullPages(_ pull: inout Pull) async throws(StoreError) {
         do throws(ODataError) {
-            _ = try state.plan.next().text(for: remote.generation)
+            _ = try pull.plan.next().text(for: remote.generation)
         } catch {
-            state.report.error = error.description
+            pull.end.report.error = error.description
             return
         }
         var failure: StoreError?
-        state = await withTaskGroup(of: Event.self) { [state] group in
-            var state = state
+        pull = await withTaskGroup(of: Event.self) { [pull] group in
+            var pull = pull
             var prefetcher = PagePrefetcher()
             var isAsking = false
             var isApplying = false
@@ -131,17 +119,17 @@ struct PullPass: Sendable {
                 // 1. Request the next page, unless enough rows wait to be applied. If clients use the
                 //    store, request only when none wait: clients would wait for the concurrent work.
                 let now = remote.clock.uptime()
-                if store.takeUse() { state.lastUse = now }
-                let isInUse = state.isInUse(at: now)
+                if store.takeUse() { pull.lastUse = now }
+                let isInUse = pull.isInUse(at: now)
                 let maxWaiting = isInUse ? 1 : SyncLimits.prefetchedRows
                 let mayRequest = !isAsking && failure == nil && prefetcher.rows < maxWaiting
-                if mayRequest { endIfNoPageMayFollow(&state) }
-                if mayRequest, state.needsNextPage {
+                if mayRequest { endIfNoPageMayFollow(&pull) }
+                if mayRequest, pull.needsNextPage {
                     isAsking = true
-                    var next = state.query
+                    var next = pull.query
                     // A table's script may not know the form of a list with a count.
                     if request.followed != nil { next.query.count = false }
-                    let (query, isComparison) = (next, state.plan.collectsIDs)
+                    let (query, isComparison) = (next, pull.plan.collectsIDs)
                     group.addTask {
                         if !isComparison { await beforePage() }
                         return await requestPage(query)
@@ -153,8 +141,8 @@ struct PullPass: Sendable {
                     isApplying = true
                     let rows =
                         isInUse ? SyncLimits.applyRowsBesideClients : SyncLimits.applyRows
-                    let (part, token) = (prefetcher.first(rows), state.token)
-                    let (skipped, keeps) = (state.times.skipped, !state.lacksDeletions)
+                    let (part, token) = (prefetcher.first(rows), pull.token)
+                    let (skipped, keeps) = (pull.times.skipped, !pull.lacksDeletions)
                     group.addTask {
                         await applyPart(part, token, skipped, advancesToken: keeps)
                     }
@@ -164,35 +152,35 @@ struct PullPass: Sendable {
                 switch event {
                 case .answered(let answer, let change):
                     isAsking = false
-                    if let page = await take(answer, &state, asOf: change) {
+                    if let page = await take(answer, &pull, asOf: change) {
                         prefetcher.append(page)
                     }
                 case .applied(let part):
                     isApplying = false
                     prefetcher.drop(part.rows)
-                    state.take(part)
-                    await progress(state.report)
+                    pull.take(part)
+                    await progress(pull.end.report)
                 case .failed(let error):
                     failure = failure ?? error
                     group.cancelAll()
                 }
             }
-            return state
+            return pull
         }
         if let failure { throw failure }
     }
 
     /// Ends a pull that needs another page and was cancelled, or whose pages do not come to an end.
-    private func endIfNoPageMayFollow(_ state: inout PullState) {
-        guard state.needsNextPage else { return }
-        if state.plan.links.leadsElsewhere {
-            state.report.error =
+    private func endIfNoPageMayFollow(_ pull: inout Pull) {
+        guard pull.needsNextPage else { return }
+        if pull.plan.links.leadsElsewhere {
+            pull.end.report.error =
                 "The backend refuses to sort, and its link to the next page leads to another table."
         } else if cancel.isSet {
-            state.stop = .cancelled
-            state.report.error = "It was cancelled."
-        } else if state.plan.isRepeating || state.report.requests >= SyncLimits.pullPages {
-            state.report.error = "The backend's pages do not come to an end."
+            pull.end.stop = .cancelled
+            pull.end.report.error = "It was cancelled."
+        } else if pull.plan.isRepeating || pull.end.report.requests >= SyncLimits.pullPages {
+            pull.end.report.error = "The backend's pages do not come to an end."
         }
     }
 
@@ -220,76 +208,68 @@ struct PullPass: Sendable {
     /// Takes an answer into the plan.
     /// - Returns: the page of rows to apply; nil if there is none.
     private func take(
-        _ answer: RemoteAnswer, _ state: inout PullState, asOf change: Int64
+        _ answer: RemoteAnswer, _ pull: inout Pull, asOf change: Int64
     ) async -> PagePrefetcher.Page? {
-        state.report.requests += 1
+        pull.end.report.requests += 1
         guard case .rows(let page) = answer else {
-            await simplify(&state, answer)
+            await simplify(&pull, answer)
             return nil
         }
-        state.refusals = 0
-        let isFirst = state.begunAt == nil
-        state.begunAt = state.begunAt ?? page.sentAt ?? state.startedAt
-        if isFirst { state.times.began = page.sentAt }
-        state.times.ended = page.sentAt
-        if isFirst, let now = page.sentAt, state.plan.begins(after: now) {
+        pull.refusals = 0
+        let isFirst = pull.begunAt == nil
+        pull.begunAt = pull.begunAt ?? page.sentAt ?? pull.startedAt
+        if isFirst { pull.times.began = page.sentAt }
+        pull.times.ended = page.sentAt
+        if isFirst, let now = page.sentAt, pull.plan.begins(after: now) {
             // The backend's clock was ahead when the token advanced. What has changed since the clock was set
             // back has an earlier time.
-            state.forgetToken()
+            pull.forgetToken()
             return nil
         }
-        if state.comparesAll(after: page) { return nil }
-        state.report.total = page.total ?? state.report.total
-        let rows = state.plan.take(page)
-        if request.followed != nil { state.followed.formUnion(rows.compactMap(\.itemID)) }
-        state.report.received += rows.count
-        if request.older == .areRefused { state.noteTimes(rows) }
-        state.noteLatest(rows)
+        if pull.comparesAll(after: page) { return nil }
+        pull.end.report.total = page.total ?? pull.end.report.total
+        let rows = pull.plan.take(page)
+        if request.followed != nil { pull.followed.formUnion(rows.compactMap(\.itemID)) }
+        pull.end.report.received += rows.count
+        if request.older == .areRefused { pull.noteTimes(rows) }
+        pull.noteLatest(rows)
         return PagePrefetcher.Page(
-            rows: rows, change: change, paging: state.plan.paging,
-            isUnsorted: state.plan.isUnsorted, begunAt: state.begunAt, elapsed: elapsed(state))
+            rows: rows, change: change, paging: pull.plan.paging,
+            isUnsorted: pull.plan.isUnsorted, begunAt: pull.begunAt, elapsed: elapsed(pull))
     }
 
     /// The time since the pull's beginning. A machine that slept counts it on one of its clocks.
-    func elapsed(_ state: PullState) -> Duration {
-        let wall = remote.clock.now().milliseconds - state.startedAt.milliseconds
-        return max(remote.clock.uptime() - state.startedUptime, .milliseconds(wall))
+    func elapsed(_ pull: Pull) -> Duration {
+        let wall = remote.clock.now().milliseconds - pull.startedAt.milliseconds
+        return max(remote.clock.uptime() - pull.startedUptime, .milliseconds(wall))
     }
 
     /// Handles a refused page: tries smaller pages or a simpler paging, if the table can be listed. If
     /// there is none, or the query is not the reason, the pull fails.
-    private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
+    private func simplify(_ pull: inout Pull, _ answer: RemoteAnswer) async {
         var failure = Prover.failure(answer, request.table)
         failure.request = remote.failures.last(of: request.table)
-        if answer.mayBeOfQuery, state.plan.paging.isLinked, state.plan.links.isSkip {
-            state.refusals += 1
-            if answer.mayRefuseOrder || state.refusals > 1 { state.plan.refuseSkip() }
+        if answer.mayBeOfQuery, pull.plan.paging.isLinked, pull.plan.links.isSkip {
+            pull.refusals += 1
+            if answer.mayRefuseOrder || pull.refusals > 1 { pull.plan.refuseSkip() }
             return
         }
-        if state.plan.reducePageSize(after: answer) { return }
-        let simpler = state.plan.simpler(isOfOrder: answer.mayRefuseOrder)
+        if pull.plan.reducePageSize(after: answer) { return }
+        let simpler = pull.plan.simpler(isOfOrder: answer.mayRefuseOrder)
         if answer.mayBeOfQuery, let simpler, case .rows = await remote.list(request.table, .any) {
             // Real servers answer a filter that they cannot parse with 500, which may also be a transient
             // failure.
-            state.refusals += 1
-            state.canBeListed = true
-            if state.refusals > 1 { state.plan.restart(paging: simpler) }
+            pull.refusals += 1
+            pull.canBeListed = true
+            if pull.refusals > 1 { pull.plan.restart(paging: simpler) }
             return
         }
-        state.report.error =
-            state.canBeListed && answer.mayBeOfQuery
-            ? "The backend gives the table's first page, and refuses every way to the others. \(failure.reason)"
-            : failure.reason
-        if failure.mayBeOfTable {
-            // A table that could be listed has proven the backend, and is pulled at the next sync.
-            if !(state.canBeListed && answer.mayBeOfQuery) { state.tableFailure = failure }
-            return
-        }
-        switch failure.state {
-        case .signedOut: state.stop = .signIn
-        case .offline, .portal, .degraded: state.stop = .backend(failure)
-        case .online, .notTables: break
-        }
+        pull.end.fail(failure)
+        guard pull.canBeListed, answer.mayBeOfQuery else { return }
+        // A table that could be listed has proven the backend, and is pulled at the next sync.
+        pull.end.tableFailure = nil
+        pull.end.report.error =
+            "The backend gives the table's first page, and refuses every way to the others. \(failure.reason)"
     }
 }
 

@@ -1,7 +1,8 @@
 import TablesProtocol
 
-struct PullState: Sendable {
-    var report: PullReport
+/// One pull while it runs: how far it is, and what has come of it.
+struct Pull: Sendable {
+    var end: PullEnd
     var plan: PullPlan
     var token: PullToken?
     private(set) var earlier: PullToken?
@@ -21,19 +22,14 @@ struct PullState: Sendable {
     var begunAt: Instant?
     /// The count of push outcomes when the pass began.
     var begun: Int64
-    var stop: PushStop?
     /// The rows that the list of a client's own pairs had.
     var followed: Set<ItemID> = []
-    /// See ``PullPass/End/tableFailure``.
-    var tableFailure: Prover.Failure?
     /// When clients last used the store, in uptime.
     var lastUse: Duration?
     /// Whether a token is kept, with the items that the query returned.
     var keepsToken: Bool
     /// How many rows were older than those that the backend gave before, and were not taken.
     private(set) var olderRows = 0
-    /// See ``PullPass/End/isLagging``.
-    private(set) var isLagging = false
     /// The time of the latest change among the rows received.
     private(set) var newest: Instant?
     /// Whether a row came that is softly deleted: the backend then keeps a row of each deletion.
@@ -47,7 +43,7 @@ struct PullState: Sendable {
         table: TableName, plan: PullPlan, token: PullToken?, startedAt: Instant,
         startedUptime: Duration, begun: Int64, keepsToken: Bool
     ) {
-        report = PullReport(table: table.text)
+        end = PullEnd(table)
         (self.plan, self.token, earlier, self.startedAt) = (plan, token, token, startedAt)
         (self.startedUptime, self.begun, self.keepsToken) = (startedUptime, begun, keepsToken)
     }
@@ -55,7 +51,7 @@ struct PullState: Sendable {
     /// Whether what ended the pull is surely about its table: nothing else stopped it, or the table alone asks
     /// for a sign-in, since without a token other tables may be read.
     func isAboutTable(_ credential: Credential) -> Bool {
-        stop == nil && tableFailure == nil || stop == .signIn && credential == .none
+        end.stop == nil && end.tableFailure == nil || end.stop == .signIn && credential == .none
     }
 
     /// Whether items that were not received are removed at the end, because the backend does not have them.
@@ -69,11 +65,11 @@ struct PullState: Sendable {
     var query: PageQuery {
         var query = plan.next()
         query.query.count =
-            report.requests == 0 && !plan.paging.isLinked && query.parameters.isEmpty
+            end.report.requests == 0 && !plan.paging.isLinked && query.parameters.isEmpty
         return query
     }
 
-    var needsNextPage: Bool { !plan.isAtEnd && report.error == nil }
+    var needsNextPage: Bool { !plan.isAtEnd && end.report.error == nil }
 
     /// Whether clients used the store a moment ago.
     /// - Parameter now: in uptime.
@@ -130,9 +126,13 @@ struct PullState: Sendable {
 
     /// The token as a complete pull leaves it; that of the beginning where deletions are lacking and not all rows
     /// could be compared.
-    func completed(_ token: PullToken) -> PullToken {
+    /// - Parameter elapsed: the time since the pull's beginning.
+    func completed(_ token: PullToken, elapsed: Duration) -> PullToken {
         if lacksDeletions, !removesUnseen, let earlier { return earlier }
         var token = token
+        if plan.paging == .links, let latest {
+            token.advance(to: [latest], begunAt: begunAt ?? startedAt, elapsed: elapsed)
+        }
         token.deletionsAfter = [token.deletionsAfter, deletionsAfter].compactMap(\.self).max()
         token.complete(after: earlier, times)
         return token
@@ -143,30 +143,25 @@ struct PullState: Sendable {
         token = part.token ?? token
         times.skipped = part.skipped
         hasOthers = hasOthers || part.hasOthers
-        olderRows += part.olderRows
-        isLagging = isLagging || part.isLagging
-        report.add(part.counts)
+        olderRows += part.effects[.older] ?? 0
+        end.isLagging = end.isLagging || part.effects[.lagging] != nil
+        end.report.add(part.effects)
     }
 }
 
+/// What one transaction has applied of a pull.
 struct AppliedPart: Sendable {
     var rows = 0
-    var counts = AppliedCounts()
+    var effects: [AppliedRow: Int] = [:]
     var token: PullToken?
     /// The earliest time of a row that was left for a later pull.
     var skipped: Instant?
-    /// How many rows were ``AppliedRow/older``.
-    var olderRows = 0
-    /// See ``PullPass/End/isLagging``.
-    var isLagging = false
-    /// See ``PullState/hasOthers``.
+    /// See ``Pull/hasOthers``.
     var hasOthers = false
 
     mutating func add(_ effect: AppliedRow, of element: ListElement) {
         rows += 1
-        counts.add(effect)
-        if effect == .older { olderRows += 1 }
-        if effect == .lagging { isLagging = true }
+        effects[effect, default: 0] += 1
         guard effect == .skipped, let time = element.updatedAt.flatMap({ Instant(iso: $0) }) else {
             return
         }
@@ -174,27 +169,19 @@ struct AppliedPart: Sendable {
     }
 }
 
-/// The numbers of rows that changed the store.
-struct AppliedCounts: Sendable {
-    var applied = 0
-    var deleted = 0
-    var skippedDirty = 0
-
-    mutating func add(_ row: AppliedRow) {
-        switch row {
-        case .inserted, .updated: applied += 1
-        case .deleted: deleted += 1
-        case .shadowed: skippedDirty += 1
-        case .unchanged, .skipped, .older, .lagging: break
-        }
+extension [AppliedRow: Int] {
+    /// Whether a row was inserted, updated or deleted.
+    var haveChanged: Bool {
+        self[.inserted] != nil || self[.updated] != nil || self[.deleted] != nil
     }
 }
 
 extension PullReport {
-    mutating func add(_ counts: AppliedCounts) {
-        applied += counts.applied
-        deleted += counts.deleted
-        skippedDirty += counts.skippedDirty
+    /// Adds the numbers of rows by what they changed.
+    mutating func add(_ effects: [AppliedRow: Int]) {
+        applied += (effects[.inserted] ?? 0) + (effects[.updated] ?? 0)
+        deleted += effects[.deleted] ?? 0
+        skippedDirty += effects[.shadowed] ?? 0
     }
 }
 
