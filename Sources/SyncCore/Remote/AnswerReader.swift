@@ -233,30 +233,16 @@ enum ListBody {
     static func parse(
         _ bytes: [UInt8], generation: Generation, sharesColumns: Bool = false
     ) -> RemotePage? {
-        let element = { ListElement($0, generation: generation, sharesColumns: sharesColumns) }
-        guard let page = list(bytes, element) else { return nil }
-        return page.elements.isEmpty || page.elements.contains { $0.idText != nil } ? page : nil
-    }
-
-    private static func list(
-        _ bytes: [UInt8], _ element: (ArraySlice<UInt8>) -> ListElement
-    ) -> RemotePage? {
-        if let elements = JSONCutter.elements(ofArray: bytes[...]) {
-            return RemotePage(elements: elements.map(element), hasNext: false)
+        guard let body = JSONRows(bytes, named: ["items", "results"]) else { return nil }
+        let elements = body.rows.map {
+            ListElement($0, generation: generation, sharesColumns: sharesColumns)
         }
-        guard let members = JSONCutter.members(ofObject: bytes[...]) else { return nil }
-        func member(_ name: String) -> ArraySlice<UInt8>? {
-            members.last { $0.name == name }?.value
-        }
-        let items = member("items")
-        guard let list = items ?? member("results"),
-            let elements = JSONCutter.elements(ofArray: list)
-        else { return nil }
-        var page = RemotePage(elements: elements.map(element), hasNext: false)
-        let next = member("nextLink").flatMap(text)?.string ?? ""
+        guard elements.isEmpty || elements.contains(where: { $0.idText != nil }) else { return nil }
+        var page = RemotePage(elements: elements, hasNext: false)
+        let next = body.others["nextLink"].flatMap(text)?.string ?? ""
         (page.hasNext, page.next) = (!next.isEmpty, next.isEmpty ? nil : next)
-        page.isDatasync = items != nil
-        let total = member("count").flatMap(text).flatMap { Int($0.text) }
+        page.isDatasync = body.name == "items"
+        let total = body.others["count"].flatMap(text).flatMap { Int($0.text) }
         page.total = total.flatMap { $0 < 0 ? nil : $0 }
         return page
     }
@@ -271,20 +257,24 @@ enum ListElement: Sendable, Hashable {
     case row(RemoteRow)
     case unusable(UnusableRow)
 
-    /// Parses the bytes of an element.
+    /// Reads an element.
     /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
-    init(_ bytes: ArraySlice<UInt8>, generation: Generation, sharesColumns: Bool = false) {
+    init(_ element: JSONRows.Row, generation: Generation, sharesColumns: Bool) {
         do throws(JSONError) {
-            let object = try Columns(ofBackend: Array(bytes))
+            let object =
+                if let columns = element.columns { columns } else {
+                    try Columns(ofBackend: Array(element.bytes))
+                }
             if var row = RemoteRow(object, generation: generation) {
                 row.sharesColumns = sharesColumns
                 self = .row(row)
             } else {
-                self = .unusable(
-                    UnusableRow(bytes, generation, reason: Self.refusal(of: object["id"])))
+                let reason = Self.refusal(of: object["id"])
+                self = .unusable(UnusableRow(element.bytes, generation, reason: reason))
             }
         } catch {
-            self = .unusable(UnusableRow(bytes, generation, reason: "It cannot be read. \(error)"))
+            let reason = "It cannot be read. \(error)"
+            self = .unusable(UnusableRow(element.bytes, generation, reason: reason))
         }
     }
 

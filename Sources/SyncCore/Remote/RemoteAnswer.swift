@@ -205,7 +205,7 @@ struct RemoteRow: Sendable, Hashable {
         }
         guard let id else { return nil }
         self.id = id
-        columns = Columns(kept)
+        columns = Columns(unique: kept)
         self.version = version
     }
 

@@ -40,7 +40,7 @@ public struct Columns: Sendable {
     }
 
     /// Makes columns whose names are unique.
-    init(unique columns: [Column]) { storage = .columns(columns) }
+    public init(unique columns: [Column]) { storage = .columns(columns) }
 
     /// Parses the text of one JSON object.
     /// - Throws: ``JSONError``, also if the value is not an object or a name appears twice in it.
@@ -164,36 +164,13 @@ extension Columns: Hashable {
 }
 
 extension Columns {
-    /// Parses an object into its columns in one pass over the bytes, without building a tree.
+    /// Parses the bytes of one object into its columns.
     static func slice(
         _ bytes: [UInt8], maxDepth: Int = Limits.jsonDepth
     ) throws(JSONError) -> [Column] {
         var scanner = JSONScanner(maxDepth: maxDepth)
         try scanner.start(bytes.span)
-        guard try scanner.take(UInt8(ascii: "{"), bytes.span) else {
-            throw JSONError(.notAnObject, at: scanner.position)
-        }
-        try scanner.enter()
-        var columns: [Column] = []
-        columns.reserveCapacity(8)
-        var places = NameTable()
-        if try !scanner.take(UInt8(ascii: "}"), bytes.span) {
-            repeat {
-                scanner.skipSpace(bytes.span)
-                let position = scanner.position
-                let name = try scanner.string(bytes.span)
-                guard places.insert(name) == nil else {
-                    throw JSONError(.duplicateName(name), at: position)
-                }
-                try scanner.expect(UInt8(ascii: ":"), bytes.span)
-                scanner.skipSpace(bytes.span)
-                let start = scanner.position
-                try scanner.skipValue(bytes.span)
-                let text = try JSONScanner.text(bytes.span, start..<scanner.position)
-                columns.append(Column(name, JSONText(trusted: text)))
-            } while try scanner.take(UInt8(ascii: ","), bytes.span)
-            try scanner.expect(UInt8(ascii: "}"), bytes.span)
-        }
+        let columns = try scanner.columns(bytes.span)
         try scanner.expectEnd(bytes.span)
         return columns
     }

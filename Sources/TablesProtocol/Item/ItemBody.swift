@@ -182,7 +182,7 @@ public struct JSONPatch: Sendable, Hashable {
         do throws(JSONError) { _ = try JSONText(validating: bytes) } catch {
             throw .malformedJSON(error)
         }
-        guard let elements = JSONCutter.elements(ofArray: bytes[...]) else {
+        guard let elements = JSONRows(bytes, named: [])?.rows else {
             throw .badRequest("A JSON Patch is a list of operations.")
         }
         guard elements.count <= Limits.patchOperations else {
@@ -202,11 +202,10 @@ public struct JSONPatch: Sendable, Hashable {
         let sentence: String
     }
 
-    private static func operation(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Operation {
-        guard let columns = try? Columns(parsing: Array(bytes)) else {
+    private static func operation(_ element: JSONRows.Row) throws(Refusal) -> Operation {
+        guard let members = element.columns?.all else {
             throw Refusal(sentence: "it is no object, or has a member twice.")
         }
-        let members = columns.all
         func member(_ name: String) -> JSONText? {
             members.first { $0.name.lowercased() == name }?.value
         }

@@ -22,8 +22,8 @@ struct ClientResponse: Sendable {
     var items: [[String: String]] {
         let envelope = Self.columns(text)
         let list = envelope?["results"] ?? envelope?["items"] ?? text
-        let elements = JSONCutter.elements(ofArray: Array(list.utf8)[...]) ?? []
-        return elements.compactMap { Self.columns(String(decoding: $0, as: UTF8.self)) }
+        let elements = JSONRows(Array(list.utf8), named: [])?.rows ?? []
+        return elements.compactMap { Self.columns(String(decoding: $0.bytes, as: UTF8.self)) }
     }
 
     var ids: [String] { items.compactMap { $0["id"] } }

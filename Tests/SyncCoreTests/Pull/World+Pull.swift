@@ -63,3 +63,14 @@ extension World {
         }
     }
 }
+
+extension ListElement {
+    /// The element of a list of one, from its text.
+    init(_ bytes: ArraySlice<UInt8>, generation: Generation) {
+        let body = Array("[".utf8) + bytes + Array("]".utf8)
+        guard let page = ListBody.parse(body, generation: generation) else {
+            preconditionFailure("a list")
+        }
+        self = page.elements[0]
+    }
+}

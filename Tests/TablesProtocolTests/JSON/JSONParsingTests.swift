@@ -82,8 +82,8 @@ import Testing
     }
 
     private func elements(_ text: String) -> [String]? {
-        JSONCutter.elements(ofArray: Array(text.utf8)[...])?.map {
-            String(decoding: $0, as: UTF8.self)
+        JSONRows(Array(text.utf8), named: [])?.rows.map {
+            String(decoding: $0.bytes, as: UTF8.self)
         }
     }
 
@@ -101,6 +101,26 @@ import Testing
         let odd = #"{"id":"a","id":"b"}"#
         #expect(
             elements(#"["\ud800",\#(deep),\#(odd),x,1]"#) == [#""\ud800""#, deep, odd, "x", "1"])
+    }
+
+    @Test func `reads a list and what is beside it in one pass`() throws {
+        let body =
+            #"{"count":2,"items":[{"id":"a","n":1.10} , {"id":"b"} x],"nextLink":null,"count":3}"#
+        let list = try #require(JSONRows(Array(body.utf8), named: ["items", "results"]))
+        #expect(list.name == "items")
+        #expect(list.rows.map(\.columns?.text) == [#"{"id":"a","n":1.10}"#, nil])
+        #expect(
+            list.rows.map { String(decoding: $0.bytes, as: UTF8.self) }
+                == [#"{"id":"a","n":1.10}"#, #"{"id":"b"} x"#])
+        let others = list.others.mapValues { String(decoding: $0, as: UTF8.self) }
+        #expect(others == ["count": "3", "nextLink": "null"])
+        // The first of the names counts, and its last value.
+        let two = #"{"results":[{"id":"r"}],"items":7,"items":[]}"#
+        let first = try #require(JSONRows(Array(two.utf8), named: ["items", "results"]))
+        #expect(first.name == "items" && first.rows.isEmpty)
+        for text in [#"{"items":7,"results":[]}"#, "{}", #"{"items":[]"#, #"{"items":[]}]"#, "7"] {
+            #expect(JSONRows(Array(text.utf8), named: ["items", "results"]) == nil, "\(text)")
+        }
     }
 
     @Test func `splits an object into its members`() throws {
