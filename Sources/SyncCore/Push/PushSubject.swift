@@ -87,22 +87,22 @@ struct PushSubject: Sendable {
 
     /// Whether the body of a conflict is proven to be the backend's row, so that it need not be read.
     ///
-    /// 1. It has the item's id and a version, and lacks no column of the base: it is no part of a row. It is none that
-    ///    a push has replaced, as a copy that lags behind has it, and has no column that reads may leave out.
-    /// 2. A delete sends no item, so its body is no echo.
-    /// 3. Servers answer 409 with the client's own item. After 412 to a request with a version, the body has another
+    /// 1. It has the item's id and a version, and is none that a push has replaced, as a copy that lags behind has it.
+    /// 2. It lacks no column of the base, so it is no part of a row. A delete needs no column of a deleted row.
+    /// 3. A delete sends no item, so its body is no echo.
+    /// 4. Servers answer 409 with the client's own item. After 412 to a request with a version, the body has another
     ///    version, and in a column that was sent another value: else it may be an echo beside the present version. No
     ///    echo is deleted.
     func isProven(_ row: RemoteRow, by refused: Refused) -> Bool {
-        guard let version = row.version, row.id.isLike(self.itemID),
-            row.isDeleted || !row.columns.lacksValue(of: base ?? Columns()),
-            !isOlder(row, than: refused)
+        guard let version = row.version, row.id.isLike(self.itemID), !isOlder(row, than: refused)
         else { return false }
-        if self.kind == .delete { return true }
-        guard self.kind != .insert, refused.status == 412, !isUnconditional,
-            let sentVersion = self.baseVersion, !sentVersion.utf8.elementsEqual(version.utf8)
+        let isWhole = !row.columns.lacksValue(of: base ?? Columns())
+        if self.kind == .delete { return isWhole || row.isDeleted }
+        guard isWhole, !mayHideColumns(row), self.kind != .insert, refused.status == 412,
+            !isUnconditional, let sentVersion = self.baseVersion,
+            !sentVersion.utf8.elementsEqual(version.utf8)
         else { return false }
-        return row.isDeleted || !mayBeEcho(row) && !mayHideColumns(row)
+        return row.isDeleted || !mayBeEcho(row)
     }
 
     /// Whether a row has the value that was sent in each column that was sent and that it has.

@@ -152,6 +152,9 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
             "412 with another item", subject(.update),
             .conflict(status: 412, row(overlap, "y")), .readBack),
         .init(
+            "412 of a deleted row without columns", subject(.update),
+            .conflict(status: 412, row("{}", deleted: true)), .readBack),
+        .init(
             "412 without a version", subject(.update), .conflict(status: 412, row(version: nil)),
             .readBack),
         .init(
