@@ -272,17 +272,3 @@ struct PullPass: Sendable {
             "The backend gives the table's first page, and refuses every way to the others. \(failure.reason)"
     }
 }
-
-extension RemoteAnswer {
-    /// Whether the query may be the reason for a refusal, rather than the backend or a slow or torn
-    /// connection.
-    var mayBeOfQuery: Bool {
-        switch self {
-        case .rejected: true
-        case .failed(let status, _): status != 408
-        case .unusable(let status, _): status >= 400
-        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .unavailable, .unreachable:
-            false
-        }
-    }
-}

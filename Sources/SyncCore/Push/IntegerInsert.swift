@@ -158,16 +158,14 @@ extension RemoteAnswer {
     /// The answer without rows to which the backend gave the id of the operation's item again. The item's own
     /// row is gone.
     func leavingOut(rowsThatAreNot subject: PushSubject) -> RemoteAnswer {
-        switch self {
-        case .rows(var page):
+        if case .rows(var page) = self {
             page.elements.removeAll { $0.row.map(subject.isAnother) ?? false }
             return .rows(page)
-        case .conflict(let status, let row?, let text) where subject.isAnother(row):
-            return .conflict(status: status, nil, text: text)
-        case .row, .empty, .conflict, .missing, .unauthorized, .rejected, .failed, .unavailable,
-            .unusable, .unreachable:
+        }
+        guard case .conflict(let status, let row?, let text) = self, subject.isAnother(row) else {
             return self
         }
+        return .conflict(status: status, nil, text: text)
     }
 }
 

@@ -200,7 +200,7 @@ struct OperationRequest {
     /// deletes softly has it still, with a version for an undelete. If it cannot be read, the next delete finds out.
     private func readDeleted(_ applied: PushOutcome, _ answer: RemoteAnswer) async -> PushOutcome {
         guard case .applied(let row, var origin) = applied, table.deletion == .unknown,
-            row?.isDeleted != true, answer.isSuccess
+            row?.isDeleted != true, answer.outcome == .succeeded
         else { return applied }
         let id = operation.itemID
         let list = await remote.list(table.name, .row(id))
@@ -233,23 +233,4 @@ extension RemoteAnswer {
         default: nil
         }
     }
-
-    /// 404 or 410.
-    var isMissing: Bool { if case .missing = self { true } else { false } }
-
-    /// Whether the backend refuses the protocol version of the request.
-    var isOtherVersion: Bool {
-        if case .unusable(_, .otherVersion) = self { true } else { false }
-    }
-
-    /// 2xx to a write.
-    fileprivate var isSuccess: Bool {
-        switch self {
-        case .row, .empty: true
-        default: false
-        }
-    }
-
-    /// Whether the answer is a list, which is how a row is read back.
-    var isList: Bool { if case .rows = self { true } else { false } }
 }

@@ -233,19 +233,6 @@ extension ForwardedRead {
     }
 }
 
-extension RemoteAnswer {
-    /// Whether the backend may have refused the order of a list. A 500 may be a failure of one moment: the
-    /// same list without the order would be followed by pages in another order.
-    var mayRefuseOrder: Bool {
-        switch self {
-        case .rejected(status: 400, _), .failed(status: 501, _): true
-        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
-            .unavailable, .unusable, .unreachable:
-            false
-        }
-    }
-}
-
 extension ItemID {
     /// Whether a backend may hold two ids equal. Databases compare without case, trailing blanks, accents or
     /// width, and a column of UUIDs has one spelling for all.

@@ -30,7 +30,7 @@ final class Meter: Sendable {
 
     /// - Parameter server: how the server names itself in the answer; nil if it does not.
     func note(_ answer: RemoteAnswer, of server: String? = nil, took: Duration) {
-        let outcome = Self.outcome(answer)
+        let outcome = answer.outcome
         state.withLock { state in
             state.server = server ?? state.server
             state.times.note(outcome, took: took)
@@ -45,15 +45,6 @@ final class Meter: Sendable {
             state.count.answers.note(took)
             if state.latest.count == SyncLimits.latestAnswers { state.latest.removeFirst() }
             state.latest.append(took)
-        }
-    }
-
-    private static func outcome(_ answer: RemoteAnswer) -> RequestOutcome {
-        switch answer {
-        case .row, .rows, .empty: .succeeded
-        case .conflict, .missing, .unauthorized, .rejected: .refused
-        case .failed, .unavailable, .unusable: .failed
-        case .unreachable: .unreachable
         }
     }
 

@@ -219,21 +219,4 @@ extension RemoteAnswer {
         if case .missing(let status, _) = self { return " (\(status))" }
         return " (404)"
     }
-
-    /// Whether it is a success in JSON that is neither a list nor a row, as a table's own script may give it.
-    /// Any server may answer so, so it proves nothing.
-    var isOfScript: Bool {
-        if case .unusable(let status, .unexpectedShape) = self { return status < 400 }
-        return false
-    }
-
-    /// Whether the backend may have refused the generation of the request.
-    var mayNeedOtherGeneration: Bool {
-        switch self {
-        case .rejected(status: 400, _), .unusable(status: 400, _), .unusable(_, .otherVersion): true
-        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
-            .unavailable, .unusable, .unreachable:
-            false
-        }
-    }
 }

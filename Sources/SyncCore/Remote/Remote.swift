@@ -196,20 +196,3 @@ final class FailedRequests: Sendable {
     /// The last one for a table; nil if there was none.
     func last(of table: TableName) -> FailedRequest? { last.withLock { $0[table.key] } }
 }
-
-extension RemoteAnswer {
-    /// Whether the answer to a read by id means that the table has no such row: 404 or 410. Express answers so, with
-    /// a sentence of its own, where it has no such path, and so does a page.
-    var isAbsence: Bool {
-        guard case .missing(_, let text) = self else { return false }
-        return !text.hasPrefix("Cannot GET ") && text != Unusable.html.words
-    }
-
-    /// Whether the request failed, so that there is neither a row nor a verdict.
-    var isFailure: Bool {
-        switch self {
-        case .row, .rows, .empty, .conflict, .missing, .rejected: false
-        case .unauthorized, .failed, .unavailable, .unusable, .unreachable: true
-        }
-    }
-}

@@ -50,16 +50,75 @@ extension RemoteAnswer {
     /// ``SyncLimits/fallbackPageRows``. Nil if the number of rows cannot be the reason.
     func smallerPage(than asked: Int) -> Int? {
         guard asked > SyncLimits.fallbackPageRows else { return nil }
+        if case .unusable(status: 400, _) = self { return SyncLimits.fallbackPageRows }
+        guard case .rejected(status: 400, let text) = self else { return nil }
+        let numbers = text.filter { $0 != "," }.split { !$0.isASCII || !$0.isNumber }
+        let named = numbers.compactMap { Int($0) }
+        return named.filter { 0 < $0 && $0 < asked }.max() ?? SyncLimits.fallbackPageRows
+    }
+
+    var outcome: RequestOutcome {
         switch self {
-        case .rejected(status: 400, let text):
-            let numbers = text.filter { $0 != "," }.split { !$0.isASCII || !$0.isNumber }
-            let named = numbers.compactMap { Int($0) }
-            return named.filter { 0 < $0 && $0 < asked }.max() ?? SyncLimits.fallbackPageRows
-        case .unusable(status: 400, _): return SyncLimits.fallbackPageRows
-        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
-            .unavailable, .unusable, .unreachable:
-            return nil
+        case .row, .rows, .empty: .succeeded
+        case .conflict, .missing, .unauthorized, .rejected: .refused
+        case .failed, .unavailable, .unusable: .failed
+        case .unreachable: .unreachable
         }
+    }
+
+    /// Whether the request failed, so that there is neither a row nor a verdict.
+    var isFailure: Bool {
+        self == .unauthorized || outcome == .failed || outcome == .unreachable
+    }
+
+    /// Whether the answer is a list, which is how a row is read back.
+    var isList: Bool { if case .rows = self { true } else { false } }
+
+    /// 404 or 410.
+    var isMissing: Bool { if case .missing = self { true } else { false } }
+
+    /// Whether the answer to a read by id means that the table has no such row: 404 or 410. Express answers so, with
+    /// a sentence of its own, where it has no such path, and so does a page.
+    var isAbsence: Bool {
+        guard case .missing(_, let text) = self else { return false }
+        return !text.hasPrefix("Cannot GET ") && text != Unusable.html.words
+    }
+
+    /// Whether it is a success in JSON that is neither a list nor a row, as a table's own script may give it.
+    /// Any server may answer so, so it proves nothing.
+    var isOfScript: Bool {
+        if case .unusable(let status, .unexpectedShape) = self { status < 400 } else { false }
+    }
+
+    /// Whether the backend refuses the protocol version of the request.
+    var isOtherVersion: Bool {
+        if case .unusable(_, .otherVersion) = self { true } else { false }
+    }
+
+    /// Whether the backend may have refused the generation of the request.
+    var mayNeedOtherGeneration: Bool { isOtherVersion || isBadRequest }
+
+    /// Whether the backend may have refused the order of a list. A 500 may be a failure of one moment: the
+    /// same list without the order would be followed by pages in another order.
+    var mayRefuseOrder: Bool {
+        if case .failed(status: 501, _) = self { return true }
+        if case .rejected(status: 400, _) = self { return true }
+        return false
+    }
+
+    /// Whether the query may be the reason for a refusal, rather than the backend or a slow or torn
+    /// connection.
+    var mayBeOfQuery: Bool {
+        if case .failed(let status, _) = self { return status != 408 }
+        if case .unusable(let status, _) = self { return status >= 400 }
+        if case .rejected = self { return true }
+        return false
+    }
+
+    private var isBadRequest: Bool {
+        if case .rejected(status: 400, _) = self { return true }
+        if case .unusable(status: 400, _) = self { return true }
+        return false
     }
 }
 
