@@ -100,6 +100,10 @@ struct PullPass: Sendable {
         case answered(RemoteAnswer, change: Int64)
         case applied(AppliedPart)
         case failed(StoreError)
+
+        init(_ event: () async throws(StoreError) -> Event) async {
+            do throws(StoreError) { self = try await event() } catch { self = .failed(error) }
+        }
     }
 
     private func pullPages(_ pull: inout Pull) async throws(StoreError) {
@@ -132,7 +136,11 @@ struct PullPass: Sendable {
                     let (query, isComparison) = (next, pull.plan.collectsIDs)
                     group.addTask {
                         if !isComparison { await beforePage() }
-                        return await requestPage(query)
+                        return await Event { () async throws(StoreError) in
+                            let change = try await store.read { try $0.counters.changeCount() }
+                            return .answered(
+                                await remote.list(request.table, query), change: change)
+                        }
                     }
                 }
                 // 2. Apply received rows: as many as one transaction may take, fewer if clients use the
@@ -144,7 +152,11 @@ struct PullPass: Sendable {
                     let (part, token) = (prefetcher.first(rows), pull.token)
                     let (skipped, keeps) = (pull.times.skipped, !pull.lacksDeletions)
                     group.addTask {
-                        await applyPart(part, token, skipped, advancesToken: keeps)
+                        await Event { () async throws(StoreError) in
+                            .applied(
+                                try await apply(
+                                    part, token, skipped: skipped, advancesToken: keeps))
+                        }
                     }
                 }
                 // 3. Handle what finishes first. With no task left the pages are done.
@@ -181,27 +193,6 @@ struct PullPass: Sendable {
             pull.end.report.error = "It was cancelled."
         } else if pull.plan.isRepeating || pull.end.report.requests >= SyncLimits.pullPages {
             pull.end.report.error = "The backend's pages do not come to an end."
-        }
-    }
-
-    private func requestPage(_ query: PageQuery) async -> Event {
-        do throws(StoreError) {
-            let change = try await store.read { try $0.counters.changeCount() }
-            return .answered(await remote.list(request.table, query), change: change)
-        } catch {
-            return .failed(error)
-        }
-    }
-
-    private func applyPart(
-        _ part: [PagePrefetcher.Page], _ token: PullToken?, _ skipped: Instant?,
-        advancesToken: Bool
-    ) async -> Event {
-        do throws(StoreError) {
-            return .applied(
-                try await apply(part, token, skipped: skipped, advancesToken: advancesToken))
-        } catch {
-            return .failed(error)
         }
     }
 

@@ -361,9 +361,11 @@ struct OperationPush {
 extension AttemptEnd {
     /// Records how a request ended.
     init(_ exchange: RemoteExchange) {
-        self.init(
-            status: exchange.status, response: exchange.excerpt, error: nil, reach: nil,
-            fields: exchange.fields)
+        self.init(status: exchange.status)
+        if let bytes = exchange.response?.bytes, !bytes.isEmpty {
+            response = String(decoding: bytes.prefix(SyncLimits.excerptBytes), as: UTF8.self)
+        }
+        fields = RecordedFields.lines(exchange.response?.head.headerFields ?? [:])
         if case .unreachable(let failure) = exchange.answer {
             error = failure.message
             reach = failure.reach.rawValue

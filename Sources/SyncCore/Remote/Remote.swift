@@ -45,9 +45,7 @@ struct Remote: Sendable {
                 answer: asList
                     ? reader.list(response, of: request.target.prefix { $0 != "?" })
                     : reader.write(response),
-                response: response, status: response.head.status.code,
-                excerpt: Self.excerpt(response),
-                fields: RecordedFields.lines(response.head.headerFields))
+                response: response)
         } catch {
             return RemoteExchange(answer: .unreachable(error))
         }
@@ -100,11 +98,6 @@ struct Remote: Sendable {
         }
         if request.body != nil { head.headerFields[.contentType] = "application/json" }
         return Request(head: head, body: request.body.map { Array($0.text.utf8) } ?? [])
-    }
-
-    private static func excerpt(_ response: Response) -> String? {
-        guard let bytes = response.bytes, !bytes.isEmpty else { return nil }
-        return String(decoding: bytes.prefix(SyncLimits.excerptBytes), as: UTF8.self)
     }
 }
 

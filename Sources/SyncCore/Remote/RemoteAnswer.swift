@@ -142,17 +142,14 @@ struct RemotePage: Sendable, Hashable {
     var rows: [RemoteRow] { elements.compactMap(\.row) }
 }
 
-/// One request and its answer, as the record of an attempt needs it.
+/// The answer to one request, and the response that it was read from.
 struct RemoteExchange: Sendable {
     var answer: RemoteAnswer
     /// The whole response; nil if none was received.
     var response: Response?
+
     /// The status; nil if no response was received.
-    var status: Int?
-    /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
-    var excerpt: String?
-    /// The answer's header fields, see ``RecordedFields``.
-    var fields: [String] = []
+    var status: Int? { response?.head.status.code }
 }
 
 /// What an answer that says "later" is about.
