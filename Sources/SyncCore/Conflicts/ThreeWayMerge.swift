@@ -113,7 +113,3 @@ extension Columns {
         return Columns(all + others.all.filter { values[$0.name] == nil })
     }
 }
-
-extension Columns {
-    var json: JSONText { (try? JSONText(validating: text)) ?? .null }
-}

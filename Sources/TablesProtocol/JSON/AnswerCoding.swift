@@ -56,8 +56,8 @@ private final class AnswerEncoder: Encoder, UnkeyedEncodingContainer, SingleValu
         switch value {
         case let value as JSONValue: return value
         case let text as String: return .string(text)
-        case let number as Int: return .number(JSONNumber(Int64(number)))
-        case let number as Int64: return .number(JSONNumber(number))
+        case let number as Int: return .number(number)
+        case let number as Int64: return .number(number)
         case let bool as Bool: return .bool(bool)
         default:
             let encoder = AnswerEncoder(isPartial: value is any PartialAnswer)
@@ -385,7 +385,4 @@ extension JSONValue {
     package static func time(_ value: Instant?) -> JSONValue {
         value.map { .string($0.text) } ?? .null
     }
-
-    /// A stored row or value, or null.
-    package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
 }
