@@ -91,7 +91,8 @@ export const failing = ({ tables }) => tables.flatMap(({ name, pushWait, pullWai
  * The backend's state and reason while changes cannot be sent. Null where they can be, where nothing was
  * asked of it yet, and where a person chose to work offline.
  * @param {Status} status
- * @returns {Pick<BackendStatus, "state" | "reason" | "since" | "nextTry" | "failedRequest"> | null}
+ * @returns {(Omit<BackendStatus, "url" | "since" | "isAsked" | "changesFollowedSince">
+ *   & { since: Instant | null }) | null}
  */
 export function obstacle(status) {
   const { backend, tables } = status;
