@@ -131,14 +131,13 @@ struct Answerer {
 
     /// One row as the whole body; `more` are system properties that need not be asked for.
     private func item(
-        _ status: Int, _ row: Row, select: [String]? = nil, showing more: Set<SystemProperty> = [],
-        isEcho: Bool = false
+        _ status: Int, _ row: Row, select: Set<String>? = nil,
+        showing more: Set<SystemProperty> = [], isEcho: Bool = false
     ) -> Response {
         var rows = rows
         rows.asked.formUnion(more)
-        let names = select.map { Set($0.map { $0.lowercased() }) }
-        let writer = rows.writer(select: names, fillsColumns: !isEcho)
-        let isNamed = names?.contains("__version") == true
+        let writer = rows.writer(select: select, fillsColumns: !isEcho)
+        let isNamed = select?.contains("__version") == true
         return form.item(
             rows.item(row), .init(code: status), writer,
             tagged: isTagged(isNamed ? [.version] : more))

@@ -56,11 +56,12 @@ struct PageLink {
         return pairs.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
     }
 
-    private func set(_ name: String, _ value: String, in pairs: inout [Call.Parameter]) {
+    private func set(_ name: String, _ value: String, in pairs: inout [QueryParameter]) {
+        let pair = QueryParameter(name: name, value: value, raw: "")
         if let index = pairs.firstIndex(where: { $0.name == name }) {
-            pairs[index].value = value
+            pairs[index] = pair
         } else {
-            pairs.append(Call.Parameter(name: name, value: value))
+            pairs.append(pair)
         }
     }
 

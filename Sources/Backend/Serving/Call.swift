@@ -18,29 +18,17 @@ struct Call: Sendable {
     /// The meaning of its path.
     var route: Route
     /// The pairs of the query in their order.
-    var parameters: [Parameter]
+    var parameters: [QueryParameter]
     /// The sender, where tokens are verified.
     var sender = Sender.anonymous
     /// How long the storage may take for its list.
     var listTime = RowQuery.Time.whole
 
-    /// One pair of the query, decoded.
-    struct Parameter: Sendable, Hashable {
-        var name: String
-        var value: String
-    }
-
     /// Parses a request.
     init(_ request: Request) {
         self.request = request
         route = Self.route(request.path)
-        parameters = QueryParameter.rawPairs(request.query ?? "").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return Parameter(
-                name: PercentCoding.decodeLeniently(parts[0], plusIsSpace: true),
-                value: parts.count > 1
-                    ? PercentCoding.decodeLeniently(parts[1], plusIsSpace: true) : "")
-        }
+        parameters = QueryParameter.lenient(request.query ?? "")
     }
 
     /// Whether the path is that of the tables or below it.

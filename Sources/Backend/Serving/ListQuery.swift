@@ -1,51 +1,65 @@
 import TablesProtocol
 
-/// The query of a list as a server of the profile reads it.
+/// The query of a list: ``TableQuery``, with what a server of the profile reads in another way.
 struct ListQuery {
-    private(set) var filter: RowFilter?
-    private(set) var orderBy: [Ordering] = []
-    private(set) var top: Int?
-    private(set) var skip = 0
+    private(set) var parsed: TableQuery
+    /// The condition that selects the rows which the request may see; nil for all.
+    private var scope: Expression?
     /// Whether a `$skip` came, even one of no rows.
-    private(set) var skips = false
-    private(set) var select: [String]?
-    private(set) var count = false
+    let skips: Bool
+    /// The names in `$select`, in lower case; nil for all columns.
+    let select: Set<String>?
     /// A `$top` came that is no number: the Node server then gives all rows.
-    private(set) var isUnlimited = false
+    let isUnlimited: Bool
 
     /// Reads the query.
     /// - Throws: the refusal that the server gives for an option that it cannot read.
     init(_ call: Call, _ profile: Profile) throws(Refusal) {
-        top = try Self.number("$top", call, profile)
+        let top = try Self.number("$top", call, profile)
         let skip = try Self.number("$skip", call, profile)
-        (skips, self.skip) = (skip != nil, max(skip ?? 0, 0))
         if let top, let maxTop = profile.maxTop, top > maxTop,
             profile.generation != .mobileServices
         {
             throw Self.tooMany(maxTop, profile)
         }
-        if (top ?? 0) < 0 { (top, isUnlimited) = (nil, profile.isNode) }
-        count = Self.count(call, profile)
+        let isNegative = (top ?? 0) < 0
+        skips = skip != nil
+        isUnlimited = isNegative && profile.isNode
         select = Self.names(in: Self.option("$select", call, profile))
-        do {
-            if let text = Self.option("$filter", call, profile), !text.isEmpty {
-                if profile.isNode { try Self.checkBalance(text) }
-                try Self.checkWords(text, profile)
-                let condition = try Expression(parsing: text, generation: profile.generation)
-                filter = RowFilter(condition: profile.isNode ? condition.scripted : condition)
-            }
-            if let text = Self.option("$orderby", call, profile), !text.isEmpty {
-                let order = profile.isNode ? Self.nodeOrder(text) : text
-                orderBy =
-                    order.isEmpty ? [] : try Ordering.parse(order, generation: profile.generation)
-            }
-        } catch let error as ODataError {
-            throw Self.refusal(error, profile)
-        } catch let refusal as Refusal {
-            throw refusal
+        let expressions = try Self.expressions(call, profile)
+        do throws(ODataError) {
+            parsed = try TableQuery.parse(expressions, generation: profile.generation)
         } catch {
-            throw Refusal(400, "\(error)")
+            throw Self.refusal(error, profile)
         }
+        if profile.isNode { parsed.filter = parsed.filter?.scripted }
+        parsed.top = isNegative ? nil : top
+        parsed.skip = max(skip ?? 0, 0)
+        parsed.count = Self.count(call, profile)
+    }
+
+    /// The filter and the order, as the servers in JavaScript rewrite them.
+    private static func expressions(
+        _ call: Call, _ profile: Profile
+    ) throws(Refusal) -> [QueryParameter] {
+        var expressions: [QueryParameter] = []
+        let add = { expressions.append(QueryParameter(name: $0, value: $1, raw: "")) }
+        if let text = option("$filter", call, profile), !text.isEmpty {
+            if profile.isNode { try checkBalance(text) }
+            try checkWords(text, profile)
+            add("$filter", text)
+        }
+        if let text = option("$orderby", call, profile) {
+            let order = profile.isNode ? nodeOrder(text) : text
+            if !order.isEmpty { add("$orderby", order) }
+        }
+        return expressions
+    }
+
+    /// The filter for the storage; nil selects every row.
+    var filter: RowFilter? {
+        parsed.filter == nil && scope == nil
+            ? nil : RowFilter(scope: scope, condition: parsed.filter)
     }
 
     /// Leaves only one user's items.
@@ -64,41 +78,29 @@ struct ListQuery {
     /// Leaves only the rows with later ids.
     mutating func keepOnly(after id: Expression.Literal) {
         let later = Expression.binary(.greaterThan, .column(.id), .literal(id))
-        var kept = filter ?? RowFilter()
-        kept.condition = kept.condition?.and(later) ?? later
-        filter = kept
+        parsed.filter = parsed.filter?.and(later) ?? later
     }
 
     /// Leaves only the rows of a scope, and lets the client's condition look at no other.
-    private mutating func keepOnly(_ scope: Expression) {
-        var kept = filter ?? RowFilter()
-        kept.scope = kept.scope.flatMap { Expression.joined(.and, [$0, scope]) } ?? scope
-        filter = kept
+    private mutating func keepOnly(_ condition: Expression) {
+        scope = scope?.and(condition) ?? condition
     }
 
-    /// The names of the columns that the query mentions.
+    /// The names of the columns that the query mentions, in lower case.
     var columns: Set<String> {
-        var names: Set<String> = Set((select ?? []).map { $0.lowercased() })
-        for expression in expressions {
-            expression.eachColumn { column in
-                if case .user(let path) = column { names.insert(path[0].lowercased()) }
-            }
+        mentioned.reduce(into: select ?? []) { names, column in
+            if case .user(let path) = column { names.insert(path[0].lowercased()) }
         }
-        return names
-    }
-
-    /// The client's expressions over a row: those of the order and the filter's condition.
-    private var expressions: [Expression] {
-        orderBy.map(\.expression) + [filter?.condition].compactMap { $0 }
     }
 
     /// Whether the query filters or orders by the time of the last change.
-    var mentionsUpdatedAt: Bool {
-        var mentions = false
-        for expression in expressions {
-            expression.eachColumn { mentions = mentions || $0 == .system(.updatedAt) }
+    var mentionsUpdatedAt: Bool { mentioned.contains(.system(.updatedAt)) }
+
+    /// The columns in the order and in the client's condition.
+    private var mentioned: Set<Expression.Column> {
+        parsed.orderBy.reduce(into: parsed.filter?.columns ?? []) {
+            $0.formUnion($1.expression.columns)
         }
-        return mentions
     }
 
     /// The value of an option. The OData library of the third generation takes the name in any case, and
@@ -147,14 +149,13 @@ struct ListQuery {
         return given.first?.value == "allpages" && (given.count == 1 || !profile.isNode)
     }
 
-    /// The names in `$select` of a server that takes one spelling of its name; nil for all columns.
-    static func select(_ call: Call) -> [String]? { names(in: call.parameter("$select")) }
+    /// The names in `$select` of a server that takes one spelling of its name, in lower case; nil for all columns.
+    static func select(_ call: Call) -> Set<String>? { names(in: call.parameter("$select")) }
 
-    /// The names in the value of `$select`; nil for all columns.
-    private static func names(in text: String?) -> [String]? {
+    private static func names(in text: String?) -> Set<String>? {
         guard let text else { return nil }
-        let names = text.split(separator: ",").map { $0.filter { $0 != " " } }
-        return names.isEmpty || names == ["*"] ? nil : names
+        let names = text.split(separator: ",").map { $0.filter { $0 != " " }.lowercased() }
+        return names.isEmpty || names == ["*"] ? nil : Set(names)
     }
 
     private static func refusal(_ error: ODataError, _ profile: Profile) -> Refusal {
@@ -254,21 +255,5 @@ extension Substring {
         var text = drop { $0 == " " }
         while text.last == " " { text.removeLast() }
         return text
-    }
-}
-
-extension Expression {
-    /// Calls `visit` with each column in the expression.
-    func eachColumn(_ visit: (Column) -> Void) {
-        switch self {
-        case .literal: break
-        case .column(let column): visit(column)
-        case .unary(_, let operand), .inList(let operand, _): operand.eachColumn(visit)
-        case .binary(_, let left, let right):
-            left.eachColumn(visit)
-            right.eachColumn(visit)
-        case .logical(_, let operands), .call(_, let operands):
-            for operand in operands { operand.eachColumn(visit) }
-        }
     }
 }

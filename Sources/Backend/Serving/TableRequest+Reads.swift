@@ -8,8 +8,8 @@ extension TableRequest {
         guard let table = try readableTable(name) else {
             return .list(
                 RowPage(
-                    rows: [], count: query.count ? 0 : nil, skip: query.skip, top: query.top,
-                    select: nil, hasMore: false))
+                    rows: [], count: query.parsed.count ? 0 : nil, skip: query.parsed.skip,
+                    top: query.parsed.top, hasMore: false))
         }
         if options.stamps == .none, query.mentionsUpdatedAt {
             throw Refusal(400, "Could not find a property named 'updatedAt'.")
@@ -18,17 +18,16 @@ extension TableRequest {
         if let owner = try owner(in: table) { query.keepOnly(owner) }
         if let (column, text) = scriptFilter(in: table) { query.keepOnly(column, text) }
         if options.lists == .linked { try continueList(&query, table) }
-        let wanted = min(query.top ?? .max, pageRows(query))
+        let wanted = min(query.parsed.top ?? .max, pageRows(query))
         var rows = rowQuery(name, query, limit: wanted + 1, includesDeleted: includesDeleted)
-        rows.counts = query.count
+        rows.counts = query.parsed.count
         var list = try storage.list(rows)
         let hasMore = list.rows.count > wanted
         if hasMore { list.rows.removeLast() }
         return .list(
             RowPage(
-                rows: list.rows, count: list.count, skip: query.skip,
-                top: query.isUnlimited ? 0 : query.top,
-                select: query.select.map { Set($0.map { $0.lowercased() }) },
+                rows: list.rows, count: list.count, skip: query.parsed.skip,
+                top: query.isUnlimited ? 0 : query.parsed.top, select: query.select,
                 hasMore: hasMore,
                 continuation: options.lists == .linked ? list.rows.last?.id : nil,
                 deletionsAfter: list.deletionsAfter))
@@ -37,7 +36,7 @@ extension TableRequest {
     /// Continues a list after the row that the link of the page before names.
     /// - Throws: the refusal of an option that such a list does not take.
     private func continueList(_ query: inout ListQuery, _ table: StoredTable) throws(Refusal) {
-        if !query.orderBy.isEmpty || query.skips || query.count {
+        if !query.parsed.orderBy.isEmpty || query.skips || query.parsed.count {
             throw Refusal(
                 400, "The query specified in the URI is not supported by the storage.")
         }
@@ -55,11 +54,11 @@ extension TableRequest {
         _ name: TableName, _ query: ListQuery, limit: Int, includesDeleted: Bool
     ) -> RowQuery {
         RowQuery(
-            table: name, filter: query.filter, orderBy: query.orderBy,
+            table: name, filter: query.filter, orderBy: query.parsed.orderBy,
             // Without an order the Node server gives rows as they were inserted, the others by id.
             lastOrder: profile.isNode && options.lists == .sorted ? .insertion : .id,
-            skip: query.skip, limit: limit,
-            includesDeleted: includesDeleted, nulls: NullComparison(profile.generation),
+            skip: query.parsed.skip, limit: limit,
+            includesDeleted: includesDeleted, nulls: query.parsed.nulls,
             isExact: options.stamps == .subMillisecond, time: call.listTime)
     }
 
@@ -121,8 +120,7 @@ extension TableRequest {
     /// Whether the first generation's client asked for the version.
     private var showsVersion: Bool {
         let asked = (try? SystemProperty.asked(call, profile))?.contains(.version) ?? false
-        let selected = ListQuery.select(call)?.contains { $0.lowercased() == "__version" } ?? false
-        return asked || selected
+        return asked || ListQuery.select(call)?.contains("__version") == true
     }
 
     /// The table for a read; nil when an unknown one reads as empty.
@@ -146,7 +144,7 @@ extension TableRequest {
         switch profile.flavour {
         case .node, .express, .mobileServices:
             return .list(
-                RowPage(rows: [], count: nil, skip: 0, top: nil, select: nil, hasMore: false))
+                RowPage(rows: [], skip: 0, hasMore: false))
         case .mobileApps: return nil
         case .dotnet, .datasync:
             throw Refusal(400, "Could not find a property named '\(name)'.")
@@ -156,7 +154,7 @@ extension TableRequest {
 
     /// The most rows in one answer: the first generation gives as many as `$top` says.
     private func pageRows(_ query: ListQuery) -> Int {
-        if profile.generation == .mobileServices { return query.top ?? profile.pageRows }
+        if profile.generation == .mobileServices { return query.parsed.top ?? profile.pageRows }
         return query.isUnlimited ? .max - 1 : profile.pageRows
     }
 }

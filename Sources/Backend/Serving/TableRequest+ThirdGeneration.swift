@@ -5,37 +5,17 @@ import TablesProtocol
 // What servers of the third generation alone look at: four conditions in the header fields, and JSON
 // Patch.
 extension TableRequest {
-    /// The outcome of a request whose header fields do not fit the row, in the servers' order; nil when
-    /// it may go on.
-    ///
-    /// A date counts only where the field of tags beside it is absent. The older server takes a change
-    /// at the very instant for one before it, the toolkit's for one after it.
+    /// The outcome of a request whose header fields do not fit the row; nil when it may go on.
     func failedValidator(_ row: Row) -> Outcome? {
-        let match = IfMatch.parse(call.field(.ifMatch), generation: .datasync)
-        let noneMatch = IfMatch.parse(call.field(.ifNoneMatch), generation: .datasync)
-        if !match.accepts(row.version) { return .preconditionFailed(row) }
-        if match == .absent, let date = date(.ifUnmodifiedSince), hasChanged(row, after: date) {
-            return .preconditionFailed(row)
-        }
-        // A deletion of the version that its client names has nothing that the client could miss.
-        if call.method == .delete, match != .absent, noneMatch != .absent { return nil }
-        let isKnown: Bool
-        if noneMatch == .absent {
-            isKnown = date(.ifModifiedSince).map { !hasChanged(row, after: $0) } ?? false
-        } else {
-            isKnown = noneMatch.accepts(row.version)
-        }
-        guard isKnown else { return nil }
+        let conditions = Conditions(
+            datasync: call.request.head.headerFields,
+            profile.flavour == .toolkit ? .toolkit : .datasync, deletes: call.method == .delete)
         let isRead = call.method == .get || call.method == .head
-        return isRead ? .notModified(row) : .preconditionFailed(row)
-    }
-
-    private func date(_ name: HTTPField.Name) -> Instant? {
-        call.field(name).flatMap { Instant(httpDate: $0) }
-    }
-
-    private func hasChanged(_ row: Row, after date: Instant) -> Bool {
-        profile.flavour == .toolkit ? row.updatedAt >= date : row.updatedAt > date
+        return switch conditions.verdict(versions: [row.version], changed: row.updatedAt) {
+        case .holds: nil
+        case .known where isRead: .notModified(row)
+        case .known, .fails: .preconditionFailed(row)
+        }
     }
 
     /// The body of an update that came as a JSON Patch to the server that takes one: what it sets, the

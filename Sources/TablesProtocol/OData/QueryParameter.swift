@@ -49,17 +49,26 @@ extension QueryParameter {
         return parameters
     }
 
-    /// The pairs of a query, still encoded, split as ``split(_:)`` does. Empty ones are left out.
-    package static func rawPairs(_ rawQuery: Substring) -> [String] {
+    /// The pairs of a query, split as ``split(_:)`` does, and decoded as servers do that refuse none: what
+    /// cannot be decoded stays as it is. Empty ones are left out.
+    package static func lenient(_ rawQuery: Substring) -> [QueryParameter] {
         let bytes = Array(rawQuery.utf8)
-        var pairs: [String] = []
+        var parameters: [QueryParameter] = []
         var start = 0
         while start < bytes.count {
             let end = pairEnd(in: bytes, from: start)
-            if end > start { pairs.append(String(decoding: bytes[start..<end], as: UTF8.self)) }
+            if end > start {
+                let raw = String(decoding: bytes[start..<end], as: UTF8.self)
+                let parts = raw.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false
+                ).map { PercentCoding.decodeLeniently($0, plusIsSpace: true) }
+                parameters.append(
+                    QueryParameter(
+                        name: parts[0], value: parts.count > 1 ? parts[1] : "", raw: raw))
+            }
             start = end + 1
         }
-        return pairs
+        return parameters
     }
 
     private static func pairEnd(in bytes: [UInt8], from start: Int) -> Int {

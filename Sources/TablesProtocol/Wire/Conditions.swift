@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The conditions of a request on the state of its item.
 public struct Conditions: Sendable, Hashable {
@@ -52,10 +52,18 @@ public struct Conditions: Sendable, Hashable {
             && modifiedSince == nil && tests.isEmpty
     }
 
-    /// Leaves the conditions out that a deletion does not have beside If-Match: the item has the version that
-    /// its client means, so there is nothing that the client could miss.
-    mutating func keepIfMatchAlone() {
-        guard ifMatch != .absent, ifNoneMatch != .absent else { return }
+    /// The conditions in the header fields of a third generation request. A date that cannot be parsed is none,
+    /// as in HTTP.
+    /// - Parameter deletes: whether it is a deletion. With If-Match it has no If-None-Match: the item has the
+    ///   version that its client means, so there is nothing that the client could miss.
+    package init(datasync fields: HTTPFields, _ dateRule: DateRule, deletes: Bool) {
+        let date = { (name: HTTPField.Name) in fields[name].flatMap { Instant(httpDate: $0) } }
+        self.init(
+            ifMatch: IfMatch.parse(fields[.ifMatch], generation: .datasync),
+            ifNoneMatch: IfMatch.parse(fields[.ifNoneMatch], generation: .datasync),
+            unmodifiedSince: date(.ifUnmodifiedSince), modifiedSince: date(.ifModifiedSince),
+            dateRule: dateRule)
+        guard deletes, ifMatch != .absent, ifNoneMatch != .absent else { return }
         (ifNoneMatch, modifiedSince) = (.absent, nil)
     }
 
@@ -113,20 +121,15 @@ extension TableCall {
                 conditions.ifMatch = .versions([version])
             }
         case .datasync:
-            conditions.ifMatch = IfMatch.parse(fields[.ifMatch], generation: .datasync)
-            conditions.ifNoneMatch = IfMatch.parse(fields[.ifNoneMatch], generation: .datasync)
-            conditions.unmodifiedSince = Self.date(fields[.ifUnmodifiedSince])
-            conditions.modifiedSince = Self.date(fields[.ifModifiedSince])
-            var isPatch = false
+            var (isPatch, deletes) = (false, false)
             if case .update = verb { isPatch = true }
-            conditions.dateRule = client == .toolkit && !isPatch ? .toolkit : .datasync
-            if case .delete = verb { conditions.keepIfMatchAlone() }
+            if case .delete = verb { deletes = true }
+            let tests = conditions.tests
+            conditions = Conditions(
+                datasync: fields, client == .toolkit && !isPatch ? .toolkit : .datasync,
+                deletes: deletes)
+            conditions.tests = tests
         }
-    }
-
-    /// A date that cannot be parsed is no condition, as in HTTP.
-    private static func date(_ field: String?) -> Instant? {
-        field.flatMap { Instant(httpDate: $0) }
     }
 }
 
