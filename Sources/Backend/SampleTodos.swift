@@ -64,7 +64,7 @@ extension TablesBackend {
                 method: .post, scheme: nil, authority: nil, path: "/tables/todoitem",
                 headerFields: [.contentType: "application/json"])
             let call = Call(Request(head: head, body: Array(columns.text.utf8)))
-            if case .inserted = try decide(call).outcome { added += 1 }
+            if case .inserted = try service.decide(call).outcome { added += 1 }
         }
         return added
     }

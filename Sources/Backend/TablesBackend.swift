@@ -12,26 +12,25 @@ public final class TablesBackend: Sendable {
     /// Receives the text of an error.
     public typealias FailureReport = @Sendable (String) -> Void
 
-    let options: BackendOptions
-    let profile: Profile
     package let storage: any RowStorage
     package let clock: @Sendable () -> Instant
-    let random: SharedRandom
-    let control: Mutex<Control>
+    private let rules: BackendRules
+    private let control: FaultControl
     let meter = RequestMeter()
-    let clients: LimitsOfClients
-    let isDraining = Atomic<Bool>(false)
-    let currentAccess = Mutex<(any TokenVerifier)?>(nil)
-    let failureReport = Mutex<FailureReport?>(nil)
-    let outage: StorageOutage
-    let expired = Mutex(ExpiryMeter())
-    let changeFeed: ChangeFeed
-    /// Whether the storage was asked to tell its changes.
-    let hearsChanges = Atomic<Bool>(false)
+    private let entrance: ClientEntrance
+    private let outage: StorageOutage
+    private let failures = FailureReports()
+    private let feed: ChangeFeed
+    private let changes: ChangeRoutes
+    private let accessControl: AccessControl
+    private let drain = Drain()
+    private let expiry: ExpiryRounds
+    let health: HealthRoutes
+    let service: TableService
+    private let faulty: FaultyService
+    private let calls: StorageCalls
     /// The time since some moment; it only goes forward.
-    let uptime: @Sendable () -> Duration
-    /// Runs the calls of tasks on a storage that runs on its callers' threads.
-    let taskCalls = DispatchQueue(label: "understudy.backend.task-calls")
+    private let uptime: @Sendable () -> Duration
 
     /// Opens the backend on SQLite.
     ///
@@ -60,19 +59,26 @@ public final class TablesBackend: Sendable {
         clock: @escaping @Sendable () -> Instant, uptime: (@Sendable () -> Duration)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws {
-        self.storage = storage
-        self.options = options
-        self.clock = clock
+        (self.storage, self.clock) = (storage, clock)
+        let rules = BackendRules(options)
         let uptime = uptime ?? { Uptime.now }
-        self.uptime = uptime
+        let random = SharedRandom(random)
+        (self.rules, self.uptime) = (rules, uptime)
         outage = StorageOutage(uptime: uptime)
-        self.random = SharedRandom(random)
-        let profile = Profile(options)
-        self.profile = profile
-        changeFeed = ChangeFeed(now: clock) { options.told($0, to: $1, profile) }
-        clients = LimitsOfClients(options)
-        control = Mutex(
-            Control(budget: options.requestsPerSecond.map(RequestBudget.init(requestsPerSecond:))))
+        feed = ChangeFeed(now: clock) { options.told($0, to: $1, rules.profile) }
+        changes = ChangeRoutes(rules, storage, feed, outage)
+        entrance = ClientEntrance(rules, meter, clock: clock)
+        accessControl = AccessControl(rules, meter, clock: clock)
+        calls = StorageCalls(storage)
+        expiry = ExpiryRounds(options.kept, calls, clock: clock)
+        health = HealthRoutes(
+            options: options, storage: storage, outage: outage, meter: meter, feed: feed,
+            expiry: expiry, drain: drain)
+        control = FaultControl(options, storage, random)
+        service = TableService(
+            rules: rules, storage: storage, clock: clock, random: random, outage: outage,
+            failures: failures, access: accessControl, changes: changes)
+        faulty = FaultyService(service: service, rules: rules)
         for (name, table) in options.tables {
             try OtherIDKind.check(name, table, in: storage)
             try storage.declare(name, table)
@@ -129,11 +135,11 @@ extension TablesBackend: HTTPHandler, RequestHandler {
     /// because a web page can point a name of its own at this machine (DNS rebinding).
     public func admit(_ request: Request) -> Admission {
         let call = Call(request)
-        if verifiesTokens {
+        if rules.verifiesTokens {
             // By the head alone, so that such a body is not kept: the server answers before a long one, and drops
             // a short one first. What a table asks of a request without a token is looked at after its body.
-            if let refusal = accessRefusal(call) { return .refuse(refusal) }
-        } else if options.servesFaults, call.isControl, !isOwnName(request) {
+            if let refusal = accessControl.refusal(call) { return .refuse(refusal) }
+        } else if rules.options.servesFaults, call.isControl, !isOwnName(request) {
             return .refuse(
                 Response(
                     status: .misdirectedRequest, headerFields: [.contentType: "application/json"],
@@ -151,32 +157,40 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         // Of a request that the budget refuses no signature is verified.
         let unverified = Call(request)
         var stays: [ClientStay] = []
-        var overload = enter(entrance(ofAddress: unverified), &stays) ?? budgetRefusal(unverified)
-        let call = overload == nil ? withSender(unverified) : unverified
-        if overload == nil { overload = enter(entrance(ofUser: call), &stays) }
+        var overload =
+            enter(entrance.decide(ofAddress: unverified), &stays)
+            ?? entrance.budgetRefusal(unverified)
+        let call = overload == nil ? accessControl.withSender(unverified) : unverified
+        if overload == nil { overload = enter(entrance.decide(ofUser: call), &stays) }
         let finish: @Sendable (Response) -> Response = { [stays] response in
             for stay in stays { stay.end() }
             let time = began.duration(to: .now) / .seconds(1)
             self.meter.add(call, status: response.head.status.code, seconds: time)
-            return self.closingWhileDraining(response)
+            return self.drain.closing(response)
         }
-        if let refusal = overload ?? accessRefusal(call) { return .now(finish(refusal)) }
+        if let refusal = overload ?? accessControl.refusal(call) { return .now(finish(refusal)) }
         // Without a thread of the storage: after a node has ended, all of its followers come at once.
-        if options.servesChanges, call.asksForChanges, options.tokens != .issued {
-            return .now(finish(serve(call)))
+        if changes.serves(call), rules.options.tokens != .issued {
+            return .now(finish(service.serve(call)))
         }
         if case .ownThreads(let submit) = storage.callThreads { return later(call, submit, finish) }
-        if let answer = healthAnswer(call) ?? controlAnswer(call) { return .now(answer) }
-        let plan = plan(call)
-        guard plan.latencyMilliseconds > 0 else { return .now(finish(serve(call, plan.fault))) }
+        if let answer = health.answer(call) ?? control.answer(call) { return .now(answer) }
+        let plan = control.plan(call)
+        guard plan.latencyMilliseconds > 0 else {
+            return .now(finish(faulty.serve(call, plan.fault)))
+        }
         return .later { reply in
-            Self.after(plan.latencyMilliseconds) { reply(finish(self.serve(call, plan.fault))) }
+            Self.after(plan.latencyMilliseconds) {
+                reply(finish(self.faulty.serve(call, plan.fault)))
+            }
         }
     }
 
     /// Keeps the stay of a client that may enter.
     /// - Returns: the answer to one that may not.
-    private func enter(_ entrance: Entrance, _ stays: inout [ClientStay]) -> Response? {
+    private func enter(
+        _ entrance: ClientEntrance.Decision, _ stays: inout [ClientStay]
+    ) -> Response? {
         switch entrance {
         case .free(let stay):
             if let stay { stays.append(stay) }
@@ -194,7 +208,8 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         _ finish: @escaping @Sendable (Response) -> Response
     ) -> Answer {
         // Health that reports on the pool is answered without a thread of the pool.
-        if let health = Health(call), health != .ready || isLeaving, let answer = healthAnswer(call)
+        if let subject = HealthSubject(call), subject != .ready || drain.isOn,
+            let answer = health.answer(call)
         {
             return .now(answer)
         }
@@ -204,10 +219,10 @@ extension TablesBackend: HTTPHandler, RequestHandler {
                 self.queue(
                     call, plan.fault, in: isTried ? .list : .brief, submit, reply, finish)
             }
-            if Health(call) != nil || self.options.servesFaults && call.isControl {
+            if HealthSubject(call) != nil || self.rules.options.servesFaults && call.isControl {
                 return serve(FaultPlan())
             }
-            let plan = self.plan(call)
+            let plan = self.control.plan(call)
             guard plan.latencyMilliseconds > 0 else { return serve(plan) }
             Self.after(plan.latencyMilliseconds) { serve(plan) }
         }
@@ -228,21 +243,21 @@ extension TablesBackend: HTTPHandler, RequestHandler {
             if lane == .brief {
                 self.outage.began("A request waited too long for the database.")
             }
-            reply(finish(self.unavailable(call)))
+            reply(finish(self.rules.unavailable(call)))
         }
         let submission = submit(lane) {
             let waited = self.uptime() - asked
             if waited > .seconds(Limits.queuedSeconds) { return turn.end() }
             guard turn.begin() else { return }
             if waited >= .seconds(Limits.abandonedSeconds), reply.clientHasLeft {
-                return reply(finish(self.unavailable(call)))
+                return reply(finish(self.rules.unavailable(call)))
             }
             guard lane == .longList || reply.tryBeginChange() else { return }
-            if let answer = self.healthAnswer(call) ?? self.controlAnswer(call) {
+            if let answer = self.health.answer(call) ?? self.control.answer(call) {
                 return reply(answer)
             }
-            guard lane == .list else { return reply(finish(self.serve(call, fault))) }
-            if let response = self.serveBriefly(call) { return reply(finish(response)) }
+            guard lane == .list else { return reply(finish(self.faulty.serve(call, fault))) }
+            if let response = self.service.serveBriefly(call) { return reply(finish(response)) }
             self.queue(call, fault, in: .longList, submit, reply, finish)
         }
         switch submission {
@@ -250,7 +265,7 @@ extension TablesBackend: HTTPHandler, RequestHandler {
         case .waits: Self.after(Limits.queuedSeconds * 1000) { turn.end() }
         case .refused:
             if lane == .brief { outage.began("Too many requests wait for the database.") }
-            reply(finish(unavailable(call)))
+            reply(finish(rules.unavailable(call)))
         }
     }
 
@@ -265,10 +280,10 @@ extension TablesBackend: HTTPHandler, RequestHandler {
     /// whose stream fails half-way.
     @available(*, noasync)
     public func respond(to request: Request) -> Response {
-        let call = call(request)
-        if let refusal = accessRefusal(call) { return refusal }
-        return healthAnswer(call) ?? controlAnswer(call)
-            ?? closingWhileDraining(serve(call, plan(call).fault))
+        let call = accessControl.withSender(Call(request))
+        if let refusal = accessControl.refusal(call) { return refusal }
+        return health.answer(call) ?? control.answer(call)
+            ?? drain.closing(faulty.serve(call, control.plan(call).fault))
     }
 
     private func isOwnName(_ request: Request) -> Bool {
@@ -276,24 +291,18 @@ extension TablesBackend: HTTPHandler, RequestHandler {
             request.head.authority == "\(name):\(request.connection.localPort)"
         }
     }
-
-    private func plan(_ call: Call) -> FaultPlan {
-        control.withLock { control in
-            control.plan(call) { probability in random.happens(probability) }
-        }
-    }
 }
 
 extension TablesBackend {
     /// The faults that act from now on.
     public var faults: Faults {
-        get { control.withLock { $0.faults } }
-        set { control.withLock { $0.faults = newValue } }
+        get { control.faults }
+        set { control.faults = newValue }
     }
 
     /// How many requests came, by method, and those of unknown methods as `other`. Those that were dropped or
     /// refused count too.
-    public var requestCounts: [String: Int] { control.withLock { $0.requests } }
+    public var requestCounts: [String: Int] { control.requestCounts }
 
     /// The writes that took effect after a number, by number. On PostgreSQL that is the order of commits
     /// within one table only.
@@ -331,13 +340,71 @@ extension TablesBackend {
     /// Calls the storage from a task, on a thread that may wait.
     package func onStorageThread<T: Sendable>(
         _ body: @escaping @Sendable (any RowStorage) throws -> T
+    ) async throws -> T { try await calls.onThread(body) }
+}
+
+// What the program that runs the backend tells it, and hears of it.
+extension TablesBackend {
+    /// Whose tokens are accepted, where they are verified; nil while none is. A new value holds from the next
+    /// request on.
+    package var access: (any TokenVerifier)? {
+        get { accessControl.verifier }
+        set {
+            accessControl.verifier = newValue
+            // Those whose tokens are still good come again.
+            feed.endAll(closing: false)
+        }
+    }
+
+    /// Receives the text of each error that is answered with ``Refusal/failed``. The text may name hosts or
+    /// hold what is stored: it is for the operator alone. Nil drops it.
+    public var onFailure: FailureReport? {
+        get { failures.onFailure }
+        set { failures.onFailure = newValue }
+    }
+
+    /// Receives what the operator should know of the storage: it cannot answer, or it answers again. Nil
+    /// drops it.
+    public var onStorageNews: (@Sendable (StorageNews) -> Void)? {
+        get { outage.report }
+        set { outage.report = newValue }
+    }
+
+    /// Counts a request that the server refused by itself.
+    public func count(_ reason: RefusalReason) { meter.count(rejected: reason.rawValue) }
+
+    /// From now on `/-/readyz` is answered with 503, and every other request as before, with
+    /// `Connection: close`. A balancer that asks `/-/readyz` then connects clients to other nodes.
+    /// Followers of changes turn to them at once.
+    public func beginToDrain() {
+        drain.begin()
+        endFollowing()
+    }
+
+    /// Ends the streams of changes, and refuses new ones: a stop waits for no stream.
+    public func endFollowing() { feed.endAll(closing: true) }
+
+    /// Removes effects and tombstones that are no longer kept.
+    public func removeExpired() async throws { try await expiry.run() }
+}
+
+/// The calls of tasks to a storage, each on a thread that may wait.
+struct StorageCalls: Sendable {
+    private let storage: any RowStorage
+    /// Runs the calls of a storage that runs on its callers' threads.
+    private let queue = DispatchQueue(label: "understudy.backend.task-calls")
+
+    init(_ storage: any RowStorage) { self.storage = storage }
+
+    func onThread<T: Sendable>(
+        _ body: @escaping @Sendable (any RowStorage) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             let work: @Sendable () -> Void = { [storage] in
                 continuation.resume(with: Result { try body(storage) })
             }
             switch storage.callThreads {
-            case .callersThread: taskCalls.async(execute: work)
+            case .callersThread: queue.async(execute: work)
             case .ownThreads(let submit):
                 if case .refused = submit(.brief, work) {
                     let error = StorageUnavailable(reason: "Too many calls wait for the database.")

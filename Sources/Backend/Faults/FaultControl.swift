@@ -3,21 +3,16 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// The settings that may change while the backend runs, and its counts.
-struct Control: Sendable {
+/// The faults that act, and the counts of requests.
+private struct FaultState: Sendable {
     /// The faults that act now.
     var faults = Faults.none
-    /// The budget of requests a second; nil takes all.
-    var budget: RequestBudget?
     /// Requests on tables received so far, by method, those that were dropped among them. A client can send
     /// any word as a method, so those of no table are counted together, as `other`.
     private(set) var requests: [String: Int] = [:]
     private static let countedMethods: Set = [
         "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE",
     ]
-
-    /// - Parameter budget: nil where all requests are taken.
-    init(budget: RequestBudget?) { self.budget = budget }
 
     /// Counts a request and decides what happens to it.
     mutating func plan(_ call: Call, happens: (Double) -> Bool) -> FaultPlan {
@@ -33,9 +28,35 @@ struct Control: Sendable {
     }
 }
 
-extension TablesBackend {
+/// The faults of a backend, and its own paths where they are set and effects are read.
+final class FaultControl: Sendable {
+    private let options: BackendOptions
+    private let storage: any RowStorage
+    private let random: SharedRandom
+    private let state = Mutex(FaultState())
+
+    init(_ options: BackendOptions, _ storage: any RowStorage, _ random: SharedRandom) {
+        (self.options, self.storage, self.random) = (options, storage, random)
+    }
+
+    /// The faults that act from now on.
+    var faults: Faults {
+        get { state.withLock { $0.faults } }
+        set { state.withLock { $0.faults = newValue } }
+    }
+
+    /// How many requests came, by method.
+    var requestCounts: [String: Int] { state.withLock { $0.requests } }
+
+    /// Counts a request and decides what happens to it.
+    func plan(_ call: Call) -> FaultPlan {
+        state.withLock { state in
+            state.plan(call) { probability in random.happens(probability) }
+        }
+    }
+
     /// Answers the backend's own paths, which exist only when the options say so; nil for others.
-    func controlAnswer(_ call: Call) -> Response? {
+    func answer(_ call: Call) -> Response? {
         guard options.servesFaults else { return nil }
         switch (call.route, call.method) {
         case (.faults, .get): return control(200, faults.json)
@@ -64,7 +85,7 @@ extension TablesBackend {
     private func effectsAnswer(_ call: Call) -> Response {
         let after = call.parameter("after").flatMap { Int64($0) } ?? 0
         do {
-            let effects = try effects(after: after, limit: Limits.effectsPage)
+            let effects = try storage.effects(after: after, limit: Limits.effectsPage)
             let counts = requestCounts.sorted { $0.key < $1.key }.map { count in
                 JSONValue.Member(count.key, .number(JSONNumber(Int64(count.value))))
             }
@@ -102,56 +123,5 @@ extension Effect {
             JSONValue.Member("idempotencyKey", idempotencyKey.map(JSONValue.string) ?? .null),
             JSONValue.Member("at", .string(at.text)),
         ])
-    }
-}
-
-extension TablesBackend {
-    /// Serves a request with what is planned to go wrong.
-    func serve(_ call: Call, _ fault: FaultKind?) -> Response {
-        switch fault {
-        case nil, .latency: return serve(call)
-        case .status(let status, let retryAfter, let applies):
-            if applies { _ = serve(call) }
-            return refused(call, status, retryAfter)
-        case .drop(let applies):
-            if applies { _ = serve(call) }
-            return Response.torn(HTTPResponse(status: .ok), [])
-        case .duplicate(let answersSecond):
-            let first = serve(call)
-            let second = serve(call)
-            return answersSecond ? second : first
-        case .torn:
-            let whole = serve(call)
-            let bytes = whole.bytes ?? []
-            return Response.torn(whole.head, Array(bytes.prefix(bytes.count / 2)))
-        case .portal:
-            return Response(
-                status: .ok, headerFields: [.contentType: "text/html"],
-                body: Array(Self.portalPage.utf8))
-        case .pretend: return serve(call, keeping: false)
-        }
-    }
-
-    private func refused(_ call: Call, _ status: Int, _ retryAfter: String?) -> Response {
-        let message = HTTPResponse.Status(code: status).reasonPhrase
-        var response = answerer(call, nil).refused(Refusal(status, message))
-        if let retryAfter { response.head.headerFields[.retryAfter] = retryAfter }
-        return response
-    }
-
-    private static let portalPage = """
-        <!DOCTYPE html><html><head><title>Welcome</title></head>
-        <body><form action="/login">Please accept the terms of this network.</form></body></html>
-        """
-}
-
-extension Response {
-    /// A response whose body breaks off after these bytes; with none, a connection that is closed
-    /// without an answer.
-    static func torn(_ head: HTTPResponse, _ bytes: [UInt8]) -> Response {
-        let stream = ByteStream(capacityBytes: max(bytes.count, 1))
-        stream.write(bytes)
-        stream.fail()
-        return Response(head: head, stream: stream)
     }
 }

@@ -45,6 +45,15 @@ public struct BackendOptions: Sendable, Hashable {
         /// Those that ``TablesBackend/access`` verifies. Requests outside of the tables are then the
         /// administrator's.
         case verified
+
+        /// Whether a token is accepted. Where tokens are verified, others were refused before.
+        func accept(_ token: String, _ storage: any RowStorage) throws -> Bool {
+            switch self {
+            case .any, .verified: true
+            case .only(let tokens): tokens.contains(token)
+            case .issued: try storage.user(ofToken: token) != nil
+            }
+        }
     }
 
     /// The server whose answers it gives.

@@ -42,14 +42,7 @@ extension TableRequest {
     }
 
     private func refusal(of token: String) throws -> String? {
-        let isGood =
-            switch options.tokens {
-            case .any: true
-            case .only(let tokens): tokens.contains(token)
-            case .verified: true
-            case .issued: try storage.user(ofToken: token) != nil
-            }
-        if isGood { return nil }
+        if try options.tokens.accept(token, storage) { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else {
             return "Invalid token format. Expected Envelope.Claims.Signature."

@@ -80,7 +80,7 @@ import Testing
         let after = backend.storage.load
         #expect(after.calls >= before.calls + 4 && after.seconds > before.seconds)
         #expect(after.inUse == 0 && after.waiting == 0)
-        let lines = backend.metrics.split(separator: "\n")
+        let lines = backend.health.metrics.split(separator: "\n")
         #expect(lines.contains("understudy_node_database_calls_total \(after.calls)"))
         #expect(lines.contains("understudy_node_database_connections_limit \(after.limit)"))
     }

@@ -5,24 +5,37 @@ import TablesProtocol
 
 // `GET /tables/changes` with `Accept: text/event-stream` (docs/PROTOCOL.md). Without that field it is a list of a
 // table of this name.
-extension TablesBackend {
+final class ChangeRoutes: Sendable {
+    private let rules: BackendRules
+    private let storage: any RowStorage
+    private let feed: ChangeFeed
+    private let outage: StorageOutage
+    /// Whether the storage was asked to tell its changes.
+    private let hearsChanges = Atomic<Bool>(false)
+
+    init(
+        _ rules: BackendRules, _ storage: any RowStorage, _ feed: ChangeFeed,
+        _ outage: StorageOutage
+    ) {
+        (self.rules, self.storage, self.feed, self.outage) = (rules, storage, feed, outage)
+    }
+
     /// The stream of changes; nil for every other request.
-    func changesAnswer(_ call: Call) throws -> Response? {
-        guard options.servesChanges, call.asksForChanges else { return nil }
+    func answer(_ call: Call) throws -> Response? {
+        guard serves(call) else { return nil }
         let reader = ChangeReader(
             user: try call.user?.id ?? issuedUser(call),
             endsAt: call.user?.end)
-        guard options.mayFollow(reader) else {
-            return answerer(call, nil).refused(
-                Refusal(401, "No table can be read without a sign-in."))
+        guard rules.options.mayFollow(reader) else {
+            return rules.refused(call, Refusal(401, "No table can be read without a sign-in."))
         }
         if hearsChanges.compareExchange(
             expected: false, desired: true, ordering: .acquiringAndReleasing
         ).exchanged {
             storage.tellChanges { [weak self] in self?.hear($0) }
         }
-        guard let stream = changeFeed.follow(reader) else {
-            return answerer(call, nil).unavailable()
+        guard let stream = feed.follow(reader) else {
+            return rules.answerer(call).unavailable()
         }
         var fields: HTTPFields = [
             .contentType: ChangeStream.mediaType, .cacheControl: "no-store",
@@ -33,16 +46,20 @@ extension TablesBackend {
         return Response(head: HTTPResponse(status: .ok, headerFields: fields), stream: stream)
     }
 
+    /// Whether a request is one for the stream, and there is one.
+    func serves(_ call: Call) -> Bool { rules.options.servesChanges && call.asksForChanges }
+
     /// The user of a token that this backend handed out.
     private func issuedUser(_ call: Call) throws -> String? {
-        guard options.tokens == .issued, let token = call.token(profile.generation) else {
+        guard rules.options.tokens == .issued, let token = call.token(rules.profile.generation)
+        else {
             return nil
         }
         return try storage.user(ofToken: token)
     }
 
     private func hear(_ news: ChangeNews) {
-        guard changeFeed.hear(news) else { return }
+        guard feed.hear(news) else { return }
         if case .silent(let reason) = news {
             outage.say(.silent(reason: reason))
         } else {

@@ -6,13 +6,17 @@ import TablesProtocol
 // (later) with the provider's token; `GET /.auth/refresh` and `GET /.auth/logout` with this backend's
 // own. A client that sends the access token `ana` to `facebook` is the user `facebook:ana`: no
 // password is asked for.
-extension TablesBackend {
+struct IssuedLogins: Sendable {
+    let rules: BackendRules
+    let storage: any RowStorage
+    let random: SharedRandom
+
     /// Answers a login, a refresh or a logout; nil for everything else.
-    func loginAnswer(_ call: Call) throws -> Response? {
+    func answer(_ call: Call) throws -> Response? {
         let parts = call.request.path.split(separator: "/").map {
             PercentCoding.decodeLeniently($0, plusIsSpace: false)
         }
-        let isFirst = profile.generation == .mobileServices
+        let isFirst = rules.profile.generation == .mobileServices
         switch (call.method, parts.first, parts.count) {
         case (.post, "login", 2) where isFirst: return try login(call, provider: parts[1])
         case (.post, ".auth", 3) where parts[1] == "login" && !isFirst:
@@ -36,8 +40,8 @@ extension TablesBackend {
         let given = body?["access_token"]?.string ?? body?["id_token"]?.string
         // PostgreSQL cannot keep U+0000.
         guard let given, !given.isEmpty, !"\(provider)\(given)".utf8.contains(0) else {
-            return answerer(call, nil).refused(
-                Refusal(401, "The \(provider) token is missing or cannot be read."))
+            return rules.refused(
+                call, Refusal(401, "The \(provider) token is missing or cannot be read."))
         }
         return try signedIn("\(provider):\(given)", provider: provider)
     }
@@ -45,7 +49,7 @@ extension TablesBackend {
     private func refresh(_ call: Call) throws -> Response {
         let token = call.token(.mobileApps) ?? call.token(.datasync)
         guard let token, let user = try storage.user(ofToken: token) else {
-            return answerer(call, nil).refused(Refusal(401, "Unauthorized"))
+            return rules.refused(call, Refusal(401, "Unauthorized"))
         }
         let provider = user.prefix { $0 != ":" }
         return try signedIn(user, provider: String(provider))
