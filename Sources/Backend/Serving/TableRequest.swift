@@ -24,7 +24,9 @@ struct TableRequest {
     /// Does what the request asks for.
     func outcome() throws -> Outcome {
         do {
-            if profile.generation == .mobileServices { try checkFirst() }
+            if profile.generation == .mobileServices {
+                try FirstGenerationChecks(request: self).check()
+            }
             switch call.route {
             case .table(let name):
                 try check(name, onItem: false)
@@ -48,8 +50,8 @@ struct TableRequest {
 
     private func onTable(_ name: TableName) throws -> Outcome {
         switch call.method {
-        case .get: return try list(name)
-        case .head where !profile.isNode: return try list(name)
+        case .get: return try TableReads(request: self).list(name)
+        case .head where !profile.isNode: return try TableReads(request: self).list(name)
         case .post: return try insert(name)
         case .patch where profile.isNode: return try updateByBody(name)
         case .delete where profile.isNode: return try deleteByFilter(name)
@@ -62,8 +64,8 @@ struct TableRequest {
 
     private func onItem(_ name: TableName, _ id: String) throws -> Outcome {
         switch call.method {
-        case .get: return try get(name, id)
-        case .head where !profile.isNode: return try get(name, id)
+        case .get: return try TableReads(request: self).get(name, id)
+        case .head where !profile.isNode: return try TableReads(request: self).get(name, id)
         case .post:
             guard case .post = profile.undelete else { throw notAllowed(allowed: itemMethods) }
             return try undelete(name, id)
@@ -106,54 +108,6 @@ struct TableRequest {
     }
 }
 
-/// The outcome of a request on a table; ``Answerer`` makes the response.
-enum Outcome: Sendable {
-    case list(RowPage)
-    case found(Row)
-    case notModified(Row)
-    /// With the table, which may have new columns.
-    case inserted(Row, sent: Columns, StoredTable)
-    /// With the table, which may have new columns.
-    case changed(Row, sent: Columns, StoredTable)
-    /// Nothing was to be changed, and nothing was looked up.
-    case unchanged(id: String)
-    case deleted(Row)
-    /// More than one at once.
-    case deletedAll([Row])
-    case undeleted(Row)
-    case exists(Row, sent: [UInt8])
-    case preconditionFailed(Row)
-    case versionConflict(Row)
-    case missing(id: String)
-    case gone(id: String)
-    case refused(Refusal)
-    /// Another writer was faster, and nothing was written: the request has to be decided anew.
-    case overtaken
-}
-
-/// One page of a list.
-struct RowPage: Sendable {
-    /// The rows.
-    var rows: [Row]
-    /// The number of matching rows regardless of skip and top; nil when it was not asked for.
-    var count: Int?
-    /// The number of rows that were skipped.
-    var skip: Int
-    /// The `$top` asked for.
-    var top: Int?
-    /// The `$select` asked for.
-    var select: Set<String>?
-    /// Whether more rows match than skip and this page.
-    var hasMore: Bool
-    /// The id in the link to the next page, where lists are paged by links alone.
-    var continuation: String?
-    /// See ``RowList/deletionsAfter``.
-    var deletionsAfter: Instant?
-
-    /// The name of the link's pair for that id.
-    static let continuationName = "NextRowKey"
-}
-
 extension TableRequest {
     /// The outcome of a write whose condition does not hold; nil when it does.
     ///
@@ -176,6 +130,19 @@ extension TableRequest {
         case .absent:
             guard let version = sent?.version, version != row.version else { return nil }
             return profile.bodyVersionCounts ? .versionConflict(row) : nil
+        }
+    }
+
+    /// The outcome of a request whose header fields do not fit the row; nil when it may go on.
+    func failedValidator(_ row: Row) -> Outcome? {
+        let conditions = Conditions(
+            datasync: call.request.head.headerFields,
+            profile.flavour == .toolkit ? .toolkit : .datasync, deletes: call.method == .delete)
+        let isRead = call.method == .get || call.method == .head
+        return switch conditions.verdict(versions: [row.version], changed: row.updatedAt) {
+        case .holds: nil
+        case .known where isRead: .notModified(row)
+        case .known, .fails: .preconditionFailed(row)
         }
     }
 
@@ -275,78 +242,247 @@ extension TableRequest {
     }
 }
 
-// What a unique index and a foreign key of the table's database refuse. The rows are read before the write and
-// not in its transaction: this is for trying things out and for tests.
+// Writes.
 extension TableRequest {
-    /// Refuses columns of which another row that is not deleted has a value of its own, and those that name a
-    /// row which another table does not have. A null is no value.
-    /// - Parameter id: the id of the row that gets the columns; nil for one that the storage numbers.
-    func checkConstraints(_ table: StoredTable, _ id: String?, _ columns: Columns) throws {
-        guard let options = options.table(table.name) else { return }
-        for column in options.uniqueColumns {
-            guard let value = columns.value(of: table.spelling(column)) else { continue }
-            let isTaken = try storage.rows(in: table.name).contains { row in
-                row.id != id && !row.deleted
-                    && row.columns.value(of: table.spelling(column))?.isSame(as: value) == true
-            }
-            if isTaken { throw Refusal.notUnique(column, of: table.name) }
+    /// `POST /tables/{table}`.
+    func insert(_ name: TableName) throws -> Outcome {
+        guard let options = found(name)?.options ?? self.options.dynamicTable else {
+            throw noTable(name)
         }
-        for (column, parent) in options.references.sorted(by: { $0.key < $1.key }) {
-            guard let value = columns.value(of: table.spelling(column)) else { continue }
-            let id = value.string ?? value.text
-            if try storage.get(id, in: parent)?.deleted ?? true {
-                throw Refusal.noParent(call.method.rawValue, column, of: table.name, parent)
-            }
+        let sent = try sent(options)
+        if let id = sent.id { try check(id: id, options) }
+        let table = try table(name, creating: true)
+        let owner = try owner(in: table)
+        let kept = try kept(
+            scripted(owner?.added(to: sent.columns) ?? sent.columns, over: nil, name), table)
+        let columns = withDefaults(kept.columns, table)
+        if try sent.id.flatMap({ try storage.get($0, in: name) }) == nil {
+            try constraints.check(kept.table, sent.id, columns)
+        }
+        var row = NewRow(id: newID(sent, table), columns: columns, version: newVersion())
+        row.reusesNumbers = self.options.table(name)?.reusesIDs ?? false
+        if profile.isNode, let version = sent.version {
+            row.version = Base64.encoded(version.utf8)
+        }
+        if profile.generation == .datasync { row.deleted = sent.deleted ?? false }
+        let insertion = try storage.insert(
+            row, into: name, creating: table.options, write(adding: kept.new))
+        return switch insertion {
+        case .inserted(let row):
+            .inserted(row, sent: scripted(sent.all, over: nil, name), kept.table)
+        case .exists(let row) where owner?.owns(row) == false:
+            .refused(Refusal(409, "An item with this id exists."))
+        case .exists(let row): .exists(row, sent: call.request.body)
+        case .overtaken: .overtaken
         }
     }
 
-    /// Refuses to delete rows that rows of other tables name.
-    func checkReferences(to rows: [Row], in table: TableName) throws {
-        let ids = Set(rows.map(\.id))
-        for (name, options) in options.tables.sorted(by: { $0.key.text < $1.key.text }) {
-            let columns = options.references.keys.filter { options.references[$0] == table }
-                .sorted()
-            for column in columns {
-                guard let child = try storage.table(name) else { continue }
-                let isNamed = try storage.rows(in: name).contains { row in
-                    let value = row.columns.value(of: child.spelling(column))
-                    return !row.deleted && value.map { ids.contains($0.string ?? $0.text) } == true
-                }
-                if isNamed { throw Refusal.isParent(of: name, column) }
-            }
+    /// `PATCH /tables/{table}/{id}`.
+    func update(_ name: TableName, _ id: String) throws -> Outcome {
+        let table = try table(name)
+        let sent = try sent(table.options)
+        if let refusal = idMismatch(sent, id) { throw refusal }
+        if profile.generation == .mobileServices, sent.all.names.allSatisfy({ $0 == "id" }),
+            try firstCondition(table.options) == nil
+        {
+            return .unchanged(id: id)
         }
+        guard let row = try find(table, id) else { return .missing(id: id) }
+        if let refusal = changesSystemProperties(sent, row) { throw refusal }
+        let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
+        if !undeletes, let outcome = refuseDeleted(row) { return outcome }
+        if let outcome = mismatch(row, sent, table) { return outcome }
+        if let patch = sent.patch {
+            if patch.operations.contains(where: { $0.action == .test }) { try checkAsking(name) }
+            try check(patch, row)
+        }
+        let owner = try owner(in: table)
+        let kept = try kept(
+            scripted(owner?.removed(from: sent.columns) ?? sent.columns, over: row, name), table)
+        if let outcome = try withoutColumns(row, sent, kept, undeletes) { return outcome }
+        let columns = try merged(row, kept)
+        var deleted = row.deleted
+        if let mark = sent.deleted, profile.generation != .mobileServices { deleted = mark }
+        try checkDeletion(from: row.deleted, to: deleted, name)
+        if deleted, !row.deleted { try constraints.checkReferences(to: [row], in: name) }
+        if !deleted { try constraints.check(kept.table, row.id, columns) }
+        let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
+        let kind = undeletes ? EffectKind.undelete : .update
+        guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
+        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
+    }
+
+    /// `PATCH /tables/{table}`: the Node server takes the id from the body.
+    func updateByBody(_ name: TableName) throws -> Outcome {
+        let table = try table(name)
+        let sent = try sent(table.options)
+        guard let id = sent.id else {
+            if sent.columns.isEmpty {
+                throw Refusal(500, "SQLITE_ERROR: near \"WHERE\": syntax error")
+            }
+            return .missing(id: "")
+        }
+        return try update(name, id)
+    }
+
+    /// `PUT /tables/{table}/{id}`: what the body leaves out is gone. Columns that the client cannot see stay.
+    func replace(_ name: TableName, _ id: String) throws -> Outcome {
+        let table = try table(name)
+        let sent = try sent(table.options)
+        if let refusal = idMismatch(sent, id) { throw refusal }
+        guard let row = try find(table, id) else { return .missing(id: id) }
+        if let outcome = refuseDeleted(row) { return outcome }
+        if let outcome = mismatch(row, sent, table) { return outcome }
+        let owner = try owner(in: table)
+        let kept = try kept(
+            scripted(owner?.added(to: sent.columns) ?? sent.columns, over: row, name), table)
+        try checkDeletion(from: row.deleted, to: sent.deleted ?? false, name)
+        var columns = withDefaults(kept.columns, table)
+        columns.merge(
+            Columns(row.columns.all.filter { profile.hides($0.name, table.options.idKind) }))
+        let change = RowChange(
+            old: row, columns: columns, deleted: sent.deleted ?? false, version: newVersion())
+        if change.deleted, !row.deleted { try constraints.checkReferences(to: [row], in: name) }
+        if !change.deleted { try constraints.check(kept.table, row.id, columns) }
+        let kind = row.deleted && !change.deleted ? EffectKind.undelete : .replace
+        guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
+        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
+    }
+
+    /// `POST /tables/{table}/{id}`.
+    func undelete(_ name: TableName, _ id: String) throws -> Outcome {
+        let table = try table(name)
+        if profile.generation == .mobileServices {
+            if !table.options.softDelete || table.isPlain(profile.generation) {
+                throw Refusal(400, "The undelete operation is not supported on this table.")
+            }
+            if !call.request.body.isEmpty {
+                throw Refusal(400, "An undelete request must not have content.")
+            }
+            _ = try firstCondition(table.options)
+        }
+        guard let row = try find(table, id) else { return .missing(id: id) }
+        if let outcome = mismatch(row, nil, table) { return outcome }
+        try constraints.check(table, row.id, row.columns)
+        let change = RowChange(
+            old: row, columns: row.columns, deleted: false, version: newVersion())
+        let rows = try storage.change([change], in: name, as: .undelete, write())
+        return rows.map { Outcome.undeleted($0[0]) } ?? .overtaken
+    }
+
+    private var constraints: TableConstraints {
+        TableConstraints(storage: storage, options: options, method: call.method.rawValue)
+    }
+
+    /// The columns of a write after the table's scripts.
+    private func scripted(_ sent: Columns, over row: Row?, _ name: TableName) -> Columns {
+        let scripts = options.table(name)?.scripts ?? []
+        var columns = sent
+        if scripts.contains(.trim) {
+            columns = Columns(
+                sent.all.map { column in
+                    guard let text = column.value.string else { return column }
+                    let trimmed = text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
+                    return Columns.Column(column.name, .string(String(trimmed)))
+                })
+        }
+        if scripts.contains(.owner) {
+            columns["owner"] = row?.columns["owner"] ?? .string("the script")
+        }
+        if scripts.contains(.counter) {
+            let before = row?.columns["changes"]?.value.integer ?? 0
+            columns["changes"] = .integer(before + 1)
+        }
+        return columns
+    }
+
+    /// A write that deletes an item or brings it back needs what its own method would need.
+    private func checkDeletion(
+        from old: Bool, to new: Bool, _ name: TableName
+    ) throws(Refusal) {
+        if new, !old { try check(.delete, name) }
+        if old, !new { try check(.undelete, name) }
+    }
+
+    private func change(
+        _ change: RowChange, as kind: EffectKind, _ kept: Kept
+    ) throws -> Row? {
+        try storage.change([change], in: kept.table.name, as: kind, write(adding: kept.new))?.first
+    }
+
+    /// The id of a new row; nil where the storage numbers them.
+    private func newID(_ sent: Sent, _ table: StoredTable) -> String? {
+        switch table.options.idKind {
+        case .integer: nil
+        case .string:
+            sent.id ?? random.id(profile.flavour == .dotnet ? .datasync : profile.generation)
+        }
+    }
+
+    /// A version at random; nil where the storage makes its own.
+    func newVersion() -> String? {
+        switch options.versions {
+        case .counter: nil
+        case .random: Base64.encoded(random.bytes(16))
+        }
+    }
+
+    /// The values that all rows of the request's write share.
+    func write(adding columns: [TableOptions.Column] = []) -> Write {
+        Write(
+            at: now, stamps: options.stamps, newColumns: columns, method: call.method.rawValue,
+            idempotencyKey: call.field("Idempotency-Key"), owner: owningUser, isKept: isKept)
+    }
+
+    /// The user whose rows alone the request's write changes; nil where the table's rows are for all.
+    private var owningUser: String? {
+        guard let name = call.tableName,
+            let table = known
+                ?? options.table(name).map({ StoredTable(name: name, options: $0) })
+        else { return nil }
+        return (try? owner(in: table))?.user
     }
 }
 
-extension Columns {
-    fileprivate func value(of name: String) -> JSONText? {
-        self[name].flatMap { $0.isNull ? nil : $0 }
-    }
-}
-
-// In the words of SQL Server.
-extension Refusal {
-    fileprivate static func notUnique(_ column: String, of table: TableName) -> Refusal {
-        Refusal(
-            409,
-            "Violation of UNIQUE KEY constraint 'UQ_\(table)_\(column)'. Cannot insert duplicate key in "
-                + "object '\(table)'.")
+extension TableRequest {
+    /// `DELETE /tables/{table}/{id}`.
+    func delete(_ name: TableName, _ id: String) throws -> Outcome {
+        let table = try table(name)
+        if profile.generation == .mobileServices { _ = try firstCondition(table.options) }
+        guard let row = try find(table, id) else { return .missing(id: id) }
+        if row.deleted, let outcome = deletedTwice(row) { return outcome }
+        if let outcome = mismatch(row, nil, table) { return outcome }
+        return try delete([row], table).map { Outcome.deleted($0[0]) } ?? .overtaken
     }
 
-    fileprivate static func noParent(
-        _ method: String, _ column: String, of table: TableName, _ parent: TableName
-    ) -> Refusal {
-        let statement = method == "POST" ? "INSERT" : "UPDATE"
-        return Refusal(
-            409,
-            "The \(statement) statement conflicted with the FOREIGN KEY constraint "
-                + "'FK_\(table)_\(column)' to table '\(parent)'.")
+    /// `DELETE /tables/{table}?$filter=…`: only the Node server deletes so.
+    func deleteByFilter(_ name: TableName) throws -> Outcome {
+        let table = try table(name)
+        try checkAsking(name)
+        var query = try ListQuery(call, profile)
+        guard query.filter != nil else { throw Refusal(500, "SQLITE_ERROR: incomplete input") }
+        let owner = try owner(in: table)
+        if let owner { query.keepOnly(owner) }
+        let list = TableReads(request: self).rowQuery(
+            name, query, limit: .max, includesDeleted: false)
+        let rows = try storage.list(list).rows.filter {
+            owner?.owns($0) ?? true && mismatch($0, nil, table) == nil
+        }
+        if rows.isEmpty { return .missing(id: "") }
+        guard let deleted = try delete(rows, table) else { return .overtaken }
+        return deleted.count == 1 ? .deleted(deleted[0]) : .deletedAll(deleted)
     }
 
-    fileprivate static func isParent(of table: TableName, _ column: String) -> Refusal {
-        Refusal(
-            409,
-            "The DELETE statement conflicted with the REFERENCE constraint 'FK_\(table)_\(column)'."
-        )
+    /// Deletes rows as the table does: softly, or for good.
+    /// - Returns: nil when another writer was faster; then none is deleted.
+    private func delete(_ rows: [Row], _ table: StoredTable) throws -> [Row]? {
+        try constraints.checkReferences(to: rows, in: table.name)
+        guard table.options.softDelete, !table.isPlain(profile.generation) else {
+            return try storage.remove(rows, from: table.name, write()) ? rows : nil
+        }
+        let changes = rows.map {
+            RowChange(old: $0, columns: $0.columns, deleted: true, version: newVersion())
+        }
+        return try storage.change(changes, in: table.name, as: .delete, write())
     }
 }

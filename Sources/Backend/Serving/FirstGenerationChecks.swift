@@ -2,33 +2,39 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// The order in which the first generation's server looks at a request (`request/requesthandler.js`,
-// `request/tablehandler.js`), and what it says.
-extension TableRequest {
+/// The order in which the first generation's server looks at a request (`request/requesthandler.js`,
+/// `request/tablehandler.js`), and what it says.
+struct FirstGenerationChecks {
+    let request: TableRequest
+
+    private var call: Call { request.call }
+    private var options: BackendOptions { request.options }
+    private var profile: Profile { request.profile }
+
     /// Refuses what does not come as far as the operation.
-    func checkFirst() throws {
+    func check() throws {
         try checkSyntax()
         try checkParameters()
         switch call.route {
         case .table(let name):
-            try checkFirst(name, allowed: [.get, .head, .post, .patch], names: "GET, POST")
+            try check(name, allowed: [.get, .head, .post, .patch], names: "GET, POST")
             try checkOptions(onItem: false)
-            if found(name)?.options.idKind != .integer { try checkBodyID() }
+            if request.found(name)?.options.idKind != .integer { try checkBodyID() }
         case .item(let name, let id):
             let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .patch, .delete]
-            try checkFirst(name, allowed: methods, names: itemMethods)
+            try check(name, allowed: methods, names: request.itemMethods)
             try checkOptions(onItem: true)
-            try checkID(id, found(name)?.options ?? TableOptions())
+            try checkID(id, request.found(name)?.options ?? TableOptions())
         case .faults, .effects, .other: break
         }
     }
 
-    private func checkFirst(
+    private func check(
         _ name: TableName, allowed: Set<HTTPRequest.Method>, names: String
     ) throws {
-        let table = found(name)
-        if table == nil, options.dynamicTable == nil { throw noTable(name) }
-        guard allowed.contains(call.method) else { throw notAllowed(allowed: names) }
+        let table = request.found(name)
+        if table == nil, options.dynamicTable == nil { throw request.noTable(name) }
+        guard allowed.contains(call.method) else { throw request.notAllowed(allowed: names) }
         let token = call.token(profile.generation)
         if let token, let sentence = try refusal(of: token) { throw Refusal(401, sentence) }
         // No operation belongs to HEAD, so it is the administrator's; a script is left out by none else.
@@ -42,7 +48,7 @@ extension TableRequest {
     }
 
     private func refusal(of token: String) throws -> String? {
-        if try options.tokens.accept(token, storage) { return nil }
+        if try options.tokens.accept(token, request.storage) { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else {
             return "Invalid token format. Expected Envelope.Claims.Signature."
@@ -55,7 +61,7 @@ extension TableRequest {
 
     /// The JSON of a body is read before anything else is looked at.
     private func checkSyntax() throws(Refusal) {
-        guard hasJSON else { return }
+        guard request.hasJSON else { return }
         if call.hasEncodedBody { throw Refusal.encodedBody }
         guard let first = call.request.body.first(where: { !" \t\r\n".utf8.contains($0) })
         else { return }
@@ -68,21 +74,6 @@ extension TableRequest {
         }
     }
 
-    /// Whether there is a body that is read as JSON. A body of another type is a text.
-    private var hasJSON: Bool {
-        let isRead = call.method != .get && call.method != .delete
-        let type = call.mediaType?.name ?? ""
-        return isRead && !call.request.body.isEmpty && ["", "application/json"].contains(type)
-    }
-
-    /// The object of a write; anything else than one object is refused.
-    func firstObject() throws(Refusal) -> Columns {
-        guard hasJSON, let object = try? Columns(parsing: call.request.body) else {
-            throw Refusal(400, "A single (valid) JSON object is expected.")
-        }
-        return object
-    }
-
     private func checkID(_ id: String, _ table: TableOptions) throws(Refusal) {
         if table.idKind == .integer {
             if ScriptNumber.whole(id) == nil {
@@ -90,63 +81,30 @@ extension TableRequest {
             }
             return
         }
-        guard (try? ItemID(id)) != nil else { throw invalidID }
+        guard (try? ItemID(id)) != nil else { throw request.invalidID }
         try checkBodyID()
     }
 
     private func checkBodyID() throws(Refusal) {
-        guard hasJSON, let id = (try? Columns(parsing: call.request.body))?["id"]?.value else {
+        guard request.hasJSON, let id = (try? Columns(parsing: call.request.body))?["id"]?.value
+        else {
             return
         }
         switch id {
         case .null: break
-        case .string(let text): if !text.isEmpty, (try? ItemID(text)) == nil { throw invalidID }
+        case .string(let text):
+            if !text.isEmpty, (try? ItemID(text)) == nil { throw request.invalidID }
         case .bool, .number, .array, .object:
             throw Refusal(400, "The value specified for property 'id' must be a string")
         }
     }
-
-    var invalidID: Refusal {
-        Refusal(
-            400,
-            "The value specified for property 'id' is invalid. An id must not contain any"
-                + " control characters or the characters \",+,?,\\,`.")
-    }
-
-    /// The version in `If-Match`; nil where any will do, and for tables without versions.
-    func firstCondition(_ table: TableOptions) throws(Refusal) -> String? {
-        guard table.idKind == .string, let field = call.field(.ifMatch), !field.isEmpty,
-            field.filter({ $0 != " " }) != "*"
-        else { return nil }
-        var versions: [String] = []
-        for part in field.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let version = (try? JSONValue(parsing: String(part)))?.string else {
-                throw Refusal(400, "Invalid 'if-match' header.")
-            }
-            versions.append(version)
-        }
-        guard versions.count == 1 else {
-            throw Refusal(400, "Only single etag 'if-match' headers are supported.")
-        }
-        return versions[0]
-    }
-
-    /// The refusal of a body whose id is not that of the path; null and an empty one are not.
-    func firstIDMismatch(_ sent: Sent, _ id: String) -> Refusal? {
-        guard let other = sent.all["id"]?.value else { return nil }
-        let text = other.string ?? (sent.id ?? "")
-        return text == id
-            ? nil
-            : Refusal(
-                400, "When specified in the body, 'id' must match the id specified in the url.")
-    }
 }
 
-// What the first generation's server makes of the names and values in a query, before it looks at the
-// table (`request/request.js`): query options count only for reads, by their exact names.
-extension TableRequest {
+// What the server makes of the names and values in a query, before it looks at the table
+// (`request/request.js`): query options count only for reads, by their exact names.
+extension FirstGenerationChecks {
     /// Refuses what the server does not know in a query, or cannot read.
-    func checkParameters() throws(Refusal) {
+    private func checkParameters() throws(Refusal) {
         for (index, parameter) in call.parameters.enumerated() {
             let isFirst = call.parameters[..<index].allSatisfy { $0.name != parameter.name }
             if isFirst { try check(parameter.name) }
@@ -155,7 +113,7 @@ extension TableRequest {
     }
 
     private func check(_ name: String) throws(Refusal) {
-        let isOption = Self.options.contains(name)
+        let isOption = Self.queryOptions.contains(name)
         if isOption, call.method != .get { return }
         let isRepeated = call.parameters.count { $0.name == name } > 1
         switch name.lowercased() {
@@ -186,12 +144,12 @@ extension TableRequest {
         }
     }
 
-    private static let options: Set = [
+    private static let queryOptions: Set = [
         "$filter", "$orderby", "$top", "$skip", "$select", "$inlinecount",
     ]
 
     /// Refuses options that do not fit a list or one item; looked at after the caller is known.
-    func checkOptions(onItem: Bool) throws(Refusal) {
+    private func checkOptions(onItem: Bool) throws(Refusal) {
         guard call.method == .get else { return }
         let top = call.parameter("$top").flatMap(ScriptNumber.whole) ?? 0
         let skip = call.parameter("$skip").flatMap(ScriptNumber.whole) ?? 0
@@ -230,36 +188,55 @@ extension String {
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }
 
-/// Numbers as a server in JavaScript reads them and gives them back: every number is a binary double
-/// there, so `9007199254740993` comes back as `9007199254740992`. Only the flavours of servers in
-/// JavaScript lose digits so.
-enum ScriptNumber {
-    /// The number as JavaScript writes it.
-    static func text(_ number: JSONNumber) -> JSONText {
-        guard let value = Double(number.text), value.isFinite else { return .null }
-        if value == value.rounded(), value.magnitude < 0x1p63 { return .integer(Int64(value)) }
-        return (try? JSONText(validating: "\(value)")) ?? .null
+// What the server looks at when a request has come as far as its operation.
+extension TableRequest {
+    /// Whether there is a body that is read as JSON. A body of another type is a text.
+    fileprivate var hasJSON: Bool {
+        let isRead = call.method != .get && call.method != .delete
+        let type = call.mediaType?.name ?? ""
+        return isRead && !call.request.body.isEmpty && ["", "application/json"].contains(type)
     }
 
-    /// The number that `Number(text)` gives in JavaScript; nil for a text that is no number.
-    static func value(_ text: String) -> Double? {
-        let trimmed = text.filter { !$0.isWhitespace }
-        let isPlain = trimmed.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
-        return trimmed.isEmpty ? 0 : isPlain ? Double(trimmed) : nil
+    /// The object of a write; anything else than one object is refused.
+    func firstObject() throws(Refusal) -> Columns {
+        guard hasJSON, let object = try? Columns(parsing: call.request.body) else {
+            throw Refusal(400, "A single (valid) JSON object is expected.")
+        }
+        return object
     }
 
-    /// The number that `parseInt(text, 10)` gives in JavaScript: the digits that the text begins with;
-    /// nil without any.
-    static func leading(_ text: String) -> Int? {
-        let trimmed = text.drop { $0.isWhitespace }
-        let sign = trimmed.prefix { $0 == "-" || $0 == "+" }.prefix(1)
-        let digits = trimmed.dropFirst(sign.count).prefix { ("0"..."9").contains($0) }
-        return Int("\(sign)\(digits)")
+    var invalidID: Refusal {
+        Refusal(
+            400,
+            "The value specified for property 'id' is invalid. An id must not contain any"
+                + " control characters or the characters \",+,?,\\,`.")
     }
 
-    /// The whole number that both readings agree on: the first generation takes nothing else.
-    static func whole(_ text: String) -> Int? {
-        guard let number = leading(text), value(text) == Double(number) else { return nil }
-        return number
+    /// The version in `If-Match`; nil where any will do, and for tables without versions.
+    func firstCondition(_ table: TableOptions) throws(Refusal) -> String? {
+        guard table.idKind == .string, let field = call.field(.ifMatch), !field.isEmpty,
+            field.filter({ $0 != " " }) != "*"
+        else { return nil }
+        var versions: [String] = []
+        for part in field.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let version = (try? JSONValue(parsing: String(part)))?.string else {
+                throw Refusal(400, "Invalid 'if-match' header.")
+            }
+            versions.append(version)
+        }
+        guard versions.count == 1 else {
+            throw Refusal(400, "Only single etag 'if-match' headers are supported.")
+        }
+        return versions[0]
+    }
+
+    /// The refusal of a body whose id is not that of the path; null and an empty one are not.
+    func firstIDMismatch(_ sent: Sent, _ id: String) -> Refusal? {
+        guard let other = sent.all["id"]?.value else { return nil }
+        let text = other.string ?? (sent.id ?? "")
+        return text == id
+            ? nil
+            : Refusal(
+                400, "When specified in the body, 'id' must match the id specified in the url.")
     }
 }

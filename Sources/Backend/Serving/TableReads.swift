@@ -1,7 +1,15 @@
 import HTTPTypes
 import TablesProtocol
 
-extension TableRequest {
+/// The reads of a request on a table.
+struct TableReads {
+    let request: TableRequest
+
+    private var call: Call { request.call }
+    private var profile: Profile { request.profile }
+    private var options: BackendOptions { request.options }
+    private var storage: any RowStorage { request.storage }
+
     /// `GET /tables/{table}`.
     func list(_ name: TableName) throws -> Outcome {
         var query = try ListQuery(call, profile)
@@ -15,11 +23,12 @@ extension TableRequest {
             throw Refusal(400, "Could not find a property named 'updatedAt'.")
         }
         if let outcome = try unknownColumns(query, table) { return outcome }
-        if let owner = try owner(in: table) { query.keepOnly(owner) }
+        if let owner = try request.owner(in: table) { query.keepOnly(owner) }
         if let (column, text) = scriptFilter(in: table) { query.keepOnly(column, text) }
         if options.lists == .linked { try continueList(&query, table) }
         let wanted = min(query.parsed.top ?? .max, pageRows(query))
-        var rows = rowQuery(name, query, limit: wanted + 1, includesDeleted: includesDeleted)
+        var rows = rowQuery(
+            name, query, limit: wanted + 1, includesDeleted: request.includesDeleted)
         rows.counts = query.parsed.count
         var list = try storage.list(rows)
         let hasMore = list.rows.count > wanted
@@ -65,7 +74,7 @@ extension TableRequest {
     /// `GET /tables/{table}/{id}`.
     func get(_ name: TableName, _ id: String) throws -> Outcome {
         guard let table = try readableTable(name) else { return .missing(id: id) }
-        guard let row = try find(table, id) else { return .missing(id: id) }
+        guard let row = try request.find(table, id) else { return .missing(id: id) }
         if let (column, text) = scriptFilter(in: table),
             row.columns[column]?.string?.utf8.elementsEqual(text.utf8) != true
         {
@@ -74,10 +83,10 @@ extension TableRequest {
         if profile.generation == .mobileServices, try !isSelected(row, table) {
             return .missing(id: id)
         }
-        if row.deleted, !(profile.includesDeletedByID && includesDeleted) {
+        if row.deleted, !(profile.includesDeletedByID && request.includesDeleted) {
             return profile.readDeleted == .gone ? .gone(id: id) : .missing(id: id)
         }
-        if profile.generation == .datasync { return failedValidator(row) ?? .found(row) }
+        if profile.generation == .datasync { return request.failedValidator(row) ?? .found(row) }
         if profile.generation == .mobileServices {
             return showsVersion && namesTag(of: row) ? .notModified(row) : .found(row)
         }
@@ -126,7 +135,7 @@ extension TableRequest {
     /// The table for a read; nil when an unknown one reads as empty.
     private func readableTable(_ name: TableName) throws(Refusal) -> StoredTable? {
         do {
-            return try table(name)
+            return try request.table(name)
         } catch {
             guard error.status == 404, options.unknownTable == .empty else { throw error }
             return nil
