@@ -47,6 +47,7 @@ let package = Package(
         .systemLibrary(name: "CPrivileges"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
@@ -62,7 +63,8 @@ let package = Package(
         .target(name: "Digests", dependencies: ["CGnuTLS"], swiftSettings: settings),
         .target(name: "Signatures", dependencies: ["CGnuTLS"], swiftSettings: settings),
         .target(name: "Platform", dependencies: ["TablesProtocol"], swiftSettings: settings),
-        .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
+        .target(
+            name: "Storage", dependencies: [grdb, grdbSQLite, "CSQLite"], swiftSettings: settings),
         .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: settings),
         .target(
             name: "SyncCore",

@@ -157,9 +157,24 @@ extension Connection {
     }
 
     /// Runs the body in a part of the open transaction. What it wrote is rolled back where it says false
-    /// or throws.
+    /// or throws. Its statements stay prepared, which GRDB's own savepoints do not.
+    /// - Throws: the first error.
     package func savepoint(_ body: () throws -> Bool) throws {
-        try database.inSavepoint { try body() ? .commit : .rollback }
+        try run("SAVEPOINT part")
+        do {
+            if try body() { return try run("RELEASE part") }
+        } catch {
+            try? rollBackPart()
+            throw error
+        }
+        try rollBackPart()
+    }
+
+    private func rollBackPart() throws {
+        // With a transaction that SQLite has ended by itself its parts are gone too.
+        guard database.isInsideTransaction else { return }
+        try run("ROLLBACK TO part")
+        try run("RELEASE part")
     }
 }
 

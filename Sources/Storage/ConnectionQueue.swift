@@ -1,3 +1,4 @@
+import CSQLite
 import Dispatch
 import GRDB
 import Synchronization
@@ -149,9 +150,14 @@ extension ConnectionQueue {
         return ConnectionQueue(queue, AccessCount(), budget: budget)
     }
 
+    /// Before the process opens its first connection: SQLite does not count the memory that it takes. It would
+    /// count under a lock that all connections share, several times in each statement.
+    private static let withoutMemoryStatistics: Void = understudy_sqlite_without_memory_statistics()
+
     private static func configuration(
         _ functions: [ScalarFunction], spending budget: StatementBudget? = nil
     ) -> Configuration {
+        _ = Self.withoutMemoryStatistics
         var configuration = Configuration()
         configuration.busyMode = .timeout(StorageLimits.busySeconds)
         configuration.prepareDatabase { db in
