@@ -48,9 +48,13 @@ extension Limits {
     /// The longest text that SQLite's `instr` searches for, in UTF-8 bytes. It starts again at each
     /// position, and the budget does not count its work.
     static let nativeSearchBytes = 64
+    /// The longest name of a column that is searched for in the text of a row, in UTF-8 bytes.
+    static let searchedNameBytes = 128
     /// The operands in one pair of parentheses of compiled SQL. A longer chain is split into groups,
     /// because SQLite refuses an expression more than 1000 levels deep.
     static let chainOperands = 64
+    /// Names of one object that are compared one by one; more are found by their hashes.
+    static let namesWithoutHashes = 16
     /// The bytes that are reserved for each item of a page before it is written.
     static let reservedItemBytes = 256
 }

@@ -311,3 +311,77 @@ extension JSONScanner {
         return columns
     }
 }
+
+/// Goes through the members of an object in the text that ``Columns/text`` gave, without checking it or making
+/// values. Of other text it gives the members up to where the text differs.
+struct MemberScanner {
+    struct Member {
+        /// Where the name stands, between its quotes.
+        let name: Range<Int>
+        /// Whether the name contains an escape.
+        let hasEscape: Bool
+
+        /// The name with its escapes resolved; nil for an invalid one.
+        func decodedName(in bytes: Span<UInt8>) -> String? {
+            var scanner = JSONScanner(at: name.lowerBound - 1)
+            return try? scanner.string(bytes)
+        }
+    }
+
+    /// The position of the bracket or comma before the next member.
+    private var position: Int
+
+    /// Begins at the bracket or comma before the first member.
+    init(at position: Int) { self.position = position }
+
+    /// The next member; nil at the end.
+    mutating func next(_ bytes: Span<UInt8>) -> Member? {
+        let start = position + 2
+        guard start < bytes.count, bytes[start - 1] == UInt8(ascii: "\"") else { return nil }
+        position += 1
+        let hasEscape = skipString(bytes)
+        guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else { return nil }
+        let end = position - 1
+        skipValue(bytes)
+        return Member(name: start..<end, hasEscape: hasEscape)
+    }
+
+    /// Moves behind a string.
+    /// - Returns: whether it contains an escape.
+    @discardableResult
+    private mutating func skipString(_ bytes: Span<UInt8>) -> Bool {
+        var hasEscape = false
+        position += 1
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                position += 1
+                return hasEscape
+            case UInt8(ascii: "\\"):
+                hasEscape = true
+                position += 2
+            default: position += 1
+            }
+        }
+        return hasEscape
+    }
+
+    /// Moves to the comma or bracket behind a value, or to the end of the bytes.
+    private mutating func skipValue(_ bytes: Span<UInt8>) {
+        var depth = 0
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                skipString(bytes)
+                continue
+            case UInt8(ascii: ",") where depth == 0: return
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"):
+                if depth == 0 { return }
+                depth -= 1
+            default: break
+            }
+            position += 1
+        }
+    }
+}

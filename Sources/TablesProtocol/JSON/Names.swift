@@ -23,16 +23,26 @@ package struct ExactName: Sendable, Hashable, Comparable {
 
 /// The names of one object with their indexes from 0, compared byte for byte.
 struct NameTable {
+    /// The first ``Limits/namesWithoutHashes`` names. To compare so few is faster than to hash them.
+    private var first: [ExactName] = []
+    /// The indexes of the others.
     private var places: [ExactName: Int] = [:]
 
     /// The index of a name; nil if it was not added.
-    func place(of name: String) -> Int? { places[ExactName(name)] }
+    func place(of name: String) -> Int? {
+        let name = ExactName(name)
+        return first.firstIndex(of: name) ?? (places.isEmpty ? nil : places[name])
+    }
 
     /// Adds a name with the next index.
     /// - Returns: the index of an equal name that was added before; nil if there is none.
     mutating func insert(_ name: String) -> Int? {
         if let place = place(of: name) { return place }
-        places[ExactName(name)] = places.count
+        if first.count < Limits.namesWithoutHashes {
+            first.append(ExactName(name))
+        } else {
+            places[ExactName(name)] = first.count + places.count
+        }
         return nil
     }
 }

@@ -34,21 +34,30 @@ package struct ItemWriter: Sendable {
         selection = select.map { Selection($0 + besides, in: generation) }
     }
 
-    /// The JSON text `,"name":` of each system property that is shown, made once for all items.
+    /// The JSON text `,"name":` of each system property that is shown.
     private struct Names: Sendable {
         let createdAt, updatedAt, version, deleted: [UInt8]?
 
-        init(generation: Generation, shown: Set<SystemProperty>) {
+        /// Those of each generation, made once.
+        private static let all = Dictionary(
+            uniqueKeysWithValues: Generation.allCases.map { ($0, Names(of: $0)) })
+
+        private init(of generation: Generation) {
             func text(_ property: SystemProperty) -> [UInt8]? {
-                guard shown.contains(property), let name = property.name(in: generation) else {
-                    return nil
-                }
-                return Array(",\"\(name)\":".utf8)
+                property.name(in: generation).map { Array(",\"\($0)\":".utf8) }
             }
             createdAt = text(.createdAt)
             updatedAt = text(.updatedAt)
             version = text(.version)
             deleted = text(.deleted)
+        }
+
+        init(generation: Generation, shown: Set<SystemProperty>) {
+            let all = Self.all[generation]
+            createdAt = shown.contains(.createdAt) ? all?.createdAt : nil
+            updatedAt = shown.contains(.updatedAt) ? all?.updatedAt : nil
+            version = shown.contains(.version) ? all?.version : nil
+            deleted = shown.contains(.deleted) ? all?.deleted : nil
         }
     }
 
@@ -193,10 +202,20 @@ struct Selection: Sendable {
 /// The columns that every row of a backend's table has. A row that was written before a column was added
 /// has null in it.
 public struct TableColumns: Sendable, Hashable {
-    private let names: [String]
-    /// `,"name":null` for each column.
-    private let nulls: [[UInt8]]
-    /// The generations with a system property that has the name of a column.
+    private struct Column: Sendable, Hashable {
+        /// Where `,"name":null` stands in ``nulls``.
+        let null: Range<Int>
+        /// Where the name stands there, between its quotes.
+        let name: Range<Int>
+        /// The generations with a system property of this name.
+        let hiding: Set<Generation>
+    }
+    /// `,"name":null` for each column, one after another.
+    private let nulls: [UInt8]
+    private let columns: [Column]
+    /// The places of the columns in the order of the bytes of their names.
+    private let sorted: [Int]
+    /// The generations with a system property that has the name of a column, also of one that not every row has.
     private let hiding: Set<Generation>
 
     /// Makes a list of columns.
@@ -204,17 +223,29 @@ public struct TableColumns: Sendable, Hashable {
     ///   - names: unique names in the spelling of the table's rows.
     ///   - known: the names of all columns that some row has.
     public init(_ names: [String], known: [String] = []) {
-        self.names = names
-        hiding = Set(
-            Generation.allCases.filter { generation in
-                (names + known).contains { SystemProperty(named: $0, in: generation) != nil }
-            })
-        nulls = names.map { name in
-            var bytes = Array(",".utf8)
-            bytes.appendJSONString(name)
-            bytes += ":null".utf8
-            return bytes
+        var nulls: [UInt8] = []
+        let columns = names.map { name in
+            let start = nulls.count
+            nulls.append(UInt8(ascii: ","))
+            nulls.appendJSONString(name)
+            let end = nulls.count
+            nulls += ":null".utf8
+            return Column(
+                null: start..<nulls.count, name: start + 2..<end - 1, hiding: Self.hiding([name]))
         }
+        self.nulls = nulls
+        self.columns = columns
+        sorted = columns.indices.sorted {
+            nulls[columns[$0].name].lexicographicallyPrecedes(nulls[columns[$1].name])
+        }
+        hiding = Self.hiding(names + known)
+    }
+
+    private static func hiding(_ names: [String]) -> Set<Generation> {
+        Set(
+            Generation.allCases.filter { generation in
+                names.contains { SystemProperty(named: $0, in: generation) != nil }
+            })
     }
 
     /// Whether some column has the name of a system property of a generation.
@@ -223,17 +254,57 @@ public struct TableColumns: Sendable, Hashable {
     /// Appends null for each column that is missing among the members from `start` on, each of which is
     /// `,"name":value`. One with the name of a system property of the generation is left out.
     func appendAbsent(after start: Int, to bytes: inout [UInt8], in generation: Generation) {
-        if names.isEmpty { return }
-        var text = Array("{".utf8)
-        text += bytes[start...].dropFirst()
-        text.append(UInt8(ascii: "}"))
-        let present = Set(
-            Columns(stored: String(decoding: text, as: UTF8.self)).names.map { ExactName($0) })
-        for (name, null) in zip(names, nulls) where !present.contains(ExactName(name)) {
-            if hides(in: generation), SystemProperty(named: name, in: generation) != nil {
-                continue
-            }
-            bytes += null
+        if columns.isEmpty { return }
+        var isPresent = [Bool](repeating: false, count: columns.count)
+        var absent = columns.count
+        var scanner = MemberScanner(at: start)
+        while absent > 0, let member = scanner.next(bytes.span) {
+            guard let place = place(of: member, in: bytes.span), !isPresent[place] else { continue }
+            isPresent[place] = true
+            absent -= 1
         }
+        if absent == 0 { return }
+        for (place, column) in columns.enumerated()
+        where !isPresent[place] && !column.hiding.contains(generation) {
+            bytes += nulls[column.null]
+        }
+    }
+
+    /// The place of the column with a member's name; nil if there is none.
+    private func place(of member: MemberScanner.Member, in bytes: Span<UInt8>) -> Int? {
+        guard member.hasEscape, var name = member.decodedName(in: bytes).map(Self.inQuotes) else {
+            return place(of: bytes, member.name)
+        }
+        name.removeLast()
+        return place(of: name.span, 1..<name.count)
+    }
+
+    private static func inQuotes(_ name: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendJSONString(name)
+        return bytes
+    }
+
+    private func place(of bytes: Span<UInt8>, _ name: Range<Int>) -> Int? {
+        var (low, high) = (0, sorted.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let place = sorted[middle]
+            let order = order(of: bytes, name, against: columns[place].name)
+            if order == 0 { return place }
+            if order < 0 { high = middle } else { low = middle + 1 }
+        }
+        return nil
+    }
+
+    /// Below zero if the name comes before that of a column in ``nulls``, zero if both are the same.
+    private func order(
+        of bytes: Span<UInt8>, _ name: Range<Int>, against known: Range<Int>
+    ) -> Int {
+        for offset in 0..<min(name.count, known.count) {
+            let (left, right) = (bytes[name.lowerBound + offset], nulls[known.lowerBound + offset])
+            if left != right { return left < right ? -1 : 1 }
+        }
+        return name.count - known.count
     }
 }

@@ -31,6 +31,24 @@ import Testing
         #expect(stored == bytes)
     }
 
+    @Test func `each of many columns is found among nested members of the same names`() throws {
+        let names = (0..<70).map { "c\($0)" }
+        let columns = TableColumns(names)
+        for step in 1...7 {
+            let present = stride(from: step - 1, to: names.count, by: step).map { names[$0] }
+            let row = present.reversed().map { "\"\($0)\":{\"c1\":[{\"c2\":\"}\\\",\"}]}" }
+            var bytes: [UInt8] = []
+            let text = try Columns(parsing: "{\(row.joined(separator: ","))}")
+            text.appendMembers(to: &bytes)
+            columns.appendAbsent(after: 0, to: &bytes, in: .mobileApps)
+            bytes[0] = UInt8(ascii: "{")
+            bytes.append(UInt8(ascii: "}"))
+            let whole = try Columns(parsing: bytes)
+            #expect(whole.names == present.reversed() + names.filter { !present.contains($0) })
+            #expect(whole.all.count { $0.value.isNull } == names.count - present.count)
+        }
+    }
+
     @Test func `a name with an escape counts as present`() {
         var bytes = Array(#","\u0061":1,"c":2"#.utf8)
         Self.columns.appendAbsent(after: 0, to: &bytes, in: .mobileApps)
