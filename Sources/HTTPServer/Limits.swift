@@ -19,12 +19,10 @@ public struct Limits: Sendable, Hashable {
     public var targetBytes = 16 * 1024
     /// Bytes of a request's header fields, all together; more are answered 431.
     public var headBytes = 32 * 1024
-    /// Bytes of memory for one connection. A request whose line and head do not fit into it is
-    /// answered by libmicrohttpd itself, in HTML, so it holds more than the two limits above allow.
-    /// Answers are sent in pieces of at most this size.
-    public var memoryBytes = 80 * 1024
     /// Header fields of one request; more are answered 431.
     public var headerFields = 64
+    /// Bytes of the head of an answer.
+    public var answerHeadBytes = 2 * 1024
     /// Seconds without a byte in either direction after which a connection closes. A suspended
     /// request does not count as idle.
     public var idleSeconds = 60
@@ -62,6 +60,14 @@ public struct Limits: Sendable, Hashable {
 }
 
 extension Limits {
+    /// Bytes of memory for one connection, which libmicrohttpd clears for each request. A request whose line and
+    /// head do not fit into it is answered by libmicrohttpd itself, in HTML, so it holds the longest that is allowed,
+    /// and an answer's head. Answers are sent in pieces of at most this size.
+    var memoryBytes: Int {
+        targetBytes + headBytes + headerFields * Self.fieldMemoryBytes + answerHeadBytes
+    }
+    /// Bytes that libmicrohttpd takes for each header field beside its text, and for a part of the connection itself.
+    static let fieldMemoryBytes = 96
     /// The places that are given to connections before anything of their requests was seen.
     var unseenConnections: Int { connections - connections / 2 }
     /// With more connections than these each answer closes its own.

@@ -164,24 +164,26 @@ struct RequestHead: Sendable {
 enum HostSyntax {
     /// Whether `host` is `name`, `name:port`, `[address]` or `[address]:port`.
     static func isValid(_ host: String) -> Bool {
-        guard host.hasPrefix("[") else {
-            let end = host.firstIndex(of: ":") ?? host.endIndex
-            let name = host[..<end]
-            return !name.isEmpty && name.utf8.allSatisfy(PercentCoding.isUnreserved)
-                && isPort(host[end...])
+        let bytes = host.utf8
+        guard bytes.first == UInt8(ascii: "[") else {
+            let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            let name = bytes[..<end]
+            return !name.isEmpty && name.allSatisfy(PercentCoding.isUnreserved)
+                && isPort(bytes[end...])
         }
-        guard let end = host.firstIndex(of: "]") else { return false }
-        let address = String(host[..<end].dropFirst())
-        return address.contains(":") && SocketAddress(host: address, port: 0) != nil
-            && isPort(host[end...].dropFirst())
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
+        let address = host[..<end].dropFirst()
+        return address.utf8.contains(UInt8(ascii: ":"))
+            && SocketAddress(host: String(address), port: 0) != nil
+            && isPort(bytes[end...].dropFirst())
     }
 
     /// Whether `text` is empty, or a colon and a port. The port may be empty (RFC 3986, 3.2.3).
-    private static func isPort(_ text: Substring) -> Bool {
+    private static func isPort(_ text: Substring.UTF8View) -> Bool {
         guard let colon = text.first else { return true }
         let digits = text.dropFirst()
-        guard colon == ":", digits.utf8.allSatisfy(isDigit) else { return false }
-        return digits.isEmpty || UInt16(digits) != nil
+        guard colon == UInt8(ascii: ":"), digits.allSatisfy(isDigit) else { return false }
+        return digits.isEmpty || UInt16(Substring(digits)) != nil
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

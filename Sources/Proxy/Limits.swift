@@ -9,8 +9,7 @@ package enum Limits {
     static let operatorBodyBytes = 4 << 20
     /// Bytes of a body that is passed through to the backend, and of the answer to it.
     package static let passedBodyBytes = 100 << 20
-    /// Bytes of the head of an answer that is passed through. It must fit, together with the head of the
-    /// client's request, into the memory of a connection (`memoryBytes` of HTTPServer).
+    /// Bytes of the head of an answer that is passed through (`answerHeadBytes` of HTTPServer).
     package static let passedHeadBytes = 24 << 10
     // The sum of `concurrentPassedRequests`, `concurrentUploads` and `concurrentSignIns` is less than the
     // server's limit of connections. So a slow backend and slow clients leave connections free for other

@@ -49,6 +49,7 @@ struct Composition {
         }
         var limits = HTTPServer.Limits()
         limits.eventStreams = Proxy.Limits.allEventStreams
+        limits.answerHeadBytes += Proxy.Limits.passedHeadBytes
         let server = Server(
             ServerConfiguration(
                 addresses: addresses,
