@@ -31,12 +31,15 @@ struct ItemQuery {
                 ([TableIndex.scope(table.id)] + terms.map(\.text)).joined(separator: " AND "),
                 terms.flatMap(\.arguments))
         }
+        let isHeld = constants?.isEmpty == false
         // A count looks at every row of an index of which no column must equal one value.
-        let countScope = constants?.isEmpty == false ? indexed : nil
+        let countScope = isHeld ? indexed : nil
+        let text = isHeld ? nil : query.filter.flatMap { compiler.textCondition($0) }
         self.init(
             query, source: SQLFragment("items", []), scope: indexed ?? scope,
             countScope: countScope ?? scope,
-            within: pairs.map { Self.given(by: $0, table) }, offset: Self.offset(query, table),
+            within: [pairs.map { Self.given(by: $0, table) }, text].compactMap(\.self),
+            offset: Self.offset(query, table),
             compiler: compiler, pageRows: pageRows, columns: columns)
         // Without a condition the count is kept already.
         guard pairs == nil, query.count, query.filter == nil, !query.includeDeleted else { return }
@@ -66,6 +69,12 @@ struct ItemQuery {
             .max { $0.count < $1.count }
     }
 
+    /// The index that would return the page in its order; nil where there is one, or none would.
+    static func missingIndex(for query: TableQuery, _ table: TableRecord) -> IndexShape? {
+        guard indexedConstants(of: query, table) == nil else { return nil }
+        return query.indexedList(spelling: { table.spellings.spelling(of: $0) })?.shape
+    }
+
     /// How many rows are left out before the page.
     ///
     /// A client that syncs asks for rows that changed at T or later, where T is the last change that it saw. It
@@ -87,7 +96,7 @@ struct ItemQuery {
     init(_ query: TableQuery, view: SDKView, pageRows: Int) {
         self.init(
             query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
-            countScope: SQLFragment("1"), within: nil,
+            countScope: SQLFragment("1"), within: [],
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
             compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls),
             pageRows: pageRows, columns: StatementRow.itemColumns)
@@ -95,11 +104,11 @@ struct ItemQuery {
 
     private init(
         _ query: TableQuery, source: SQLFragment, scope: SQLFragment, countScope: SQLFragment,
-        within: SQLFragment?, offset: SQLFragment, compiler: SQLCompiler, pageRows: Int,
+        within: [SQLFragment], offset: SQLFragment, compiler: SQLCompiler, pageRows: Int,
         columns: String
     ) {
         rows = min(query.top ?? .max, pageRows)
-        var conditions = [within].compactMap(\.self)
+        var conditions = within
         if !query.includeDeleted { conditions.append(SQLFragment("deleted = 0")) }
         if let filter = query.filter { conditions.append(compiler.filter(filter)) }
         func matching(_ scope: SQLFragment) -> SQLFragment {
@@ -120,6 +129,25 @@ struct ItemQuery {
                 + [.integer(Int64(rows) + 1)] + offset.arguments)
         let counted = query.count ? matching(countScope) : nil
         count = counted.map { SQLFragment("SELECT count(*) \($0.text)", $0.arguments) }
+    }
+}
+
+/// Of each table the last list that looked through so many rows that it left the server's thread, and that an index
+/// would have served.
+final class SlowLists: Sendable {
+    private let missing = Mutex<[Int64: IndexShape]>([:])
+
+    /// - Parameter index: what would have served the list; nil for nothing.
+    func note(_ index: IndexShape?, in table: TableRecord) {
+        if let index { missing.withLock { $0[table.id] = index } }
+    }
+
+    /// What the operator is told; nil where there is nothing to tell, or the index is there.
+    func sentence(on table: TableRecord) -> String? {
+        guard let index = missing.withLock({ $0[table.id] }),
+            !table.indexes.contains(where: { $0.shape == index })
+        else { return nil }
+        return "A list of it looked through many rows. An index by \(index.text) would serve it."
     }
 }
 

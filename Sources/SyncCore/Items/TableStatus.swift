@@ -60,6 +60,7 @@ struct TableStatuses: InTransaction {
     let transaction: Transaction
     /// Why indexes could not be built.
     var indexProblems: [Int64: String] = [:]
+    var slowLists: SlowLists?
 
     /// The status of every table, ordered by name.
     func all() throws -> [TableStatus] {
@@ -86,7 +87,8 @@ struct TableStatuses: InTransaction {
             parents: table.parents, preservesHistory: table.preservesHistory, pause: table.pause,
             warning: warning(
                 table, pushWait, check, try setAsideRows.sentence(on: table.id),
-                try TableIndexes(transaction).sentences(table, indexProblems)),
+                try TableIndexes(transaction).sentences(table, indexProblems)
+                    + [slowLists?.sentence(on: table)].compactMap(\.self)),
             pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, pushWait: pushWait,
             pullWait: try transaction.tableWaits.wait(.pull, of: table.name), setAside: setAside,

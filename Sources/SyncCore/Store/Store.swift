@@ -20,6 +20,8 @@ public final class Store: Sendable {
     let searchReader: ConnectionQueue
     /// Why indexes could not be built.
     let indexProblems = Mutex<[Int64: String]>([:])
+    /// Which lists were slow for want of an index.
+    let slowLists = SlowLists()
     let wanted = WantedTables()
     /// The operations that are sent while their clients wait.
     let live = LiveWrites()
@@ -284,9 +286,9 @@ extension Store {
 
     /// Every table, by name.
     public func tables() async throws(StoreError) -> [TableStatus] {
-        let problems = indexProblems.withLock { $0 }
+        let (problems, lists) = (indexProblems.withLock { $0 }, slowLists)
         var tables = try await read {
-            try TableStatuses(transaction: $0, indexProblems: problems).all()
+            try TableStatuses(transaction: $0, indexProblems: problems, slowLists: lists).all()
         }
         for table in tables.indices {
             tables[table].standard = standard.load(ordering: .relaxed)

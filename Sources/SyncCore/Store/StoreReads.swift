@@ -90,8 +90,12 @@ extension Store {
         }
         let table = found.settings?.record
         do {
+            var taken = 0
             let listed = try read(found.worker, steps: steps, isAbandoned: isAbandoned) {
-                try page(asked.query, table?.idKind ?? .string, $0)
+                try page(asked.query, table?.idKind ?? .string, $0, steps: &taken)
+            }
+            if let table, taken > StoreLimits.readBudgetSteps, pairs == nil {
+                slowLists.note(ItemQuery.missingIndex(for: query, table), in: table)
             }
             return asked.isWithin && table?.isComplete ?? true ? .page(listed) : .partial(listed)
         } catch {
@@ -141,12 +145,15 @@ extension Store {
     }
 
     /// Page and count see the same state.
+    /// - Parameter steps: gets the steps of SQLite's machine that the page took.
     private func page(
-        _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection
+        _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection, steps: inout Int
     ) throws -> ItemPage {
-        guard let counting = query.count else { return try rows(query, idKind, connection) }
+        guard let counting = query.count else {
+            return try rows(query, idKind, connection, steps: &steps)
+        }
         return try connection.transaction(.deferred) {
-            var page = try rows(query, idKind, connection)
+            var page = try rows(query, idKind, connection, steps: &steps)
             try connection.query(counting.text, counting.arguments) { row in
                 page.count = row[0]
                 return false
@@ -157,11 +164,11 @@ extension Store {
 
     /// The page without the count.
     private func rows(
-        _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection
+        _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection, steps: inout Int
     ) throws -> ItemPage {
         var page = ItemPage(items: [])
         page.items.reserveCapacity(min(query.rows, StoreLimits.operatorPage))
-        try connection.query(query.page.text, query.page.arguments) { row in
+        steps = try connection.query(query.page.text, query.page.arguments) { row in
             // The query gives one row more than the page has.
             page.hasMore = page.items.count == query.rows
             if !page.hasMore { page.items.append(row.item(idKind)) }

@@ -23,7 +23,7 @@ public struct IndexShape: Sendable, Hashable {
     /// The index as a setting names it.
     public var text: String { order.map(Self.text).joined(separator: ",") }
 
-    private static func text(_ term: Ordering) -> String {
+    fileprivate static func text(_ term: Ordering) -> String {
         guard case .column(let column) = term.expression else { return "" }
         return (column.name(in: .mobileApps) ?? "") + (term.descending ? " desc" : "")
     }
@@ -48,6 +48,12 @@ public struct IndexedList: Sendable {
     let held: [Expression.Column: Expression.Literal]
     /// The order without the id, and without columns that must equal one value.
     let order: [Ordering]
+
+    /// The index that has just what the list needs. Nil where every table has it, and where it has too many columns.
+    public var shape: IndexShape? {
+        let first = held.keys.map { IndexShape.text(Ordering(.column($0), descending: false)) }
+        return IndexShape((first.sorted() + order.map(IndexShape.text)).joined(separator: ","))
+    }
 
     /// The constants to which a filter holds the first columns of an index; nil if the index does not return the
     /// list in its order.

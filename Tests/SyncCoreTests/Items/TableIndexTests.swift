@@ -139,6 +139,24 @@ import Testing
         #expect(try await again.check().isEmpty)
     }
 
+    @Test func `the status says which index would serve a list that was slow, until it is there`()
+        async throws
+    {
+        let alternatives = (0..<80).map { "n eq -\($0)" }.joined(separator: " or ")
+        let slow = try TableQuery(
+            odata: "$filter=done eq false and (\(alternatives))&$orderby=Title desc")
+        guard case .overBudget = fixture.list(slow), case .page = fixture.listUnhurried(slow) else {
+            Issue.record("The list is not slow.")
+            return
+        }
+        #expect(
+            try await warning(fixture.store)
+                == "A list of it looked through many rows. An index by done,Title desc would serve it."
+        )
+        try await fixture.index(["done,Title desc"])
+        #expect(try await warning(fixture.store) == nil)
+    }
+
     @Test func `an index by a column that comes later is built when it has come`() async throws {
         _ = try await fixture.store.updateTable(fixture.todo) { $0.indexes = ["Colour"] }
         #expect(

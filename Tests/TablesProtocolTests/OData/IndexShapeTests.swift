@@ -59,6 +59,24 @@ import Testing
         #expect(try held(list, by: index) == nil)
     }
 
+    @Test(arguments: [
+        ("$filter=complete eq false", "Complete"), ("$filter='x' eq text", "text"),
+        ("$orderby=price desc", "price desc"),
+        ("$filter=b eq 1 and a eq 'x' and c gt 5&$orderby=updatedAt desc", "a,b,updatedAt desc"),
+        ("$filter=complete&$orderby=complete,price", "Complete,price"),
+        ("$orderby=updatedAt", nil), ("$top=1", nil), ("$filter=price gt 5", nil),
+        ("$filter=a eq 1 and b eq 2 and c eq 3&$orderby=d,e", nil), ("$orderby=year(due)", nil),
+    ])
+    func `the index that a list needs has the columns of one value and then those of its order`(
+        list: String, index: String?
+    ) throws {
+        let needed = try query(list).indexedList {
+            $0.lowercased() == "complete" ? "Complete" : $0
+        }?.shape
+        #expect(needed?.text == index)
+        if let needed { #expect(try held(list, by: needed.text) != nil) }
+    }
+
     @Test func `the text of an index is read and written`() throws {
         for (text, written) in [
             ("text", "text"), ("price desc", "price desc"),

@@ -29,7 +29,10 @@ struct ODataDatabase {
             for (index, (id, columns)) in rows.enumerated() {
                 try db.execute(
                     sql: "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?)",
-                    arguments: [id, columns, index, (index + 1) * 1000, "djE=", index == 1])
+                    arguments: [
+                        id, Columns(parsing: columns).text, index, (index + 1) * 1000, "djE=",
+                        index == 1,
+                    ])
             }
         }
     }
@@ -47,7 +50,9 @@ struct ODataDatabase {
         _ tree: Expression, orderBy terms: [Ordering] = [], nulls: NullComparison
     ) throws -> [String] {
         let compiler = SQLCompiler(schema, nulls: nulls)
-        let (condition, order) = (compiler.filter(tree), compiler.ordering(terms))
+        let filter = compiler.filter(tree)
+        let condition = compiler.textCondition(tree).map { filter.infix("AND", $0) } ?? filter
+        let order = compiler.ordering(terms)
         return try queue.read { db in
             try String.fetchAll(
                 db, sql: "SELECT id FROM items t WHERE \(condition.text) ORDER BY \(order.text)",

@@ -53,6 +53,28 @@ public struct SQLCompiler: Sendable {
         condition(expression)
     }
 
+    /// What the text of each row that matches a filter has in it: `"name":` and the first character of a boolean or
+    /// of a number, for each of the user's columns that must be true or false. To search for that takes half the time
+    /// of parsing the row, which it spares most rows that do not match. Nil where the filter has no such condition.
+    ///
+    /// The rows' columns are as ``Columns/text`` gives them.
+    package func textCondition(_ filter: Expression) -> SQLFragment? {
+        let patterns = TableQuery.conditions(filter).compactMap { condition in
+            condition.truth.flatMap { Self.pattern(name: spelling($0.column), $0.value) }
+        }
+        if patterns.isEmpty { return nil }
+        let columns = sql("columns")
+        return .joined(
+            patterns.map { columns.infix("GLOB", .bound(.text($0))) }, separator: " AND ")
+    }
+
+    /// The pattern of GLOB that finds a name and the beginning of its value; nil for a very long name. A name that a
+    /// filter can have has none of GLOB's own characters in it.
+    private static func pattern(name: String, _ value: Bool) -> String? {
+        guard name.utf8.count <= Limits.searchedNameBytes else { return nil }
+        return "*\(JSONText.string(name).text):[-0-9\(value ? "t" : "f")]*"
+    }
+
     /// The terms of `ORDER BY`. The order is total, because the id is the last term.
     public func ordering(_ terms: [Ordering]) -> SQLFragment {
         var fragments: [SQLFragment] = []
@@ -220,6 +242,19 @@ extension SQLCompiler {
         case .length, .indexOf, .year, .month, .day, .hour, .minute, .second, .round, .floor,
             .ceiling, .count:
             .number
+        }
+    }
+}
+
+extension Expression {
+    /// The user's column that must be true or false by the condition; nil for other conditions.
+    fileprivate var truth: (column: String, value: Bool)? {
+        switch self {
+        case .column(.user(let path)) where path.count == 1: (path[0], true)
+        case .binary(.equal, .column(.user(let path)), .literal(.boolean(let value))),
+            .binary(.equal, .literal(.boolean(let value)), .column(.user(let path))):
+            path.count == 1 ? (path[0], value) : nil
+        case .literal, .column, .unary, .binary, .logical, .call, .inList: nil
         }
     }
 }
