@@ -154,6 +154,32 @@ import Testing
         #expect(longer.answer?.status == 431)
     }
 
+    @Test(arguments: [0, 24 * 1024])
+    func `the longest request fits into a connection's memory beside the head of its answer`(
+        more: Int
+    ) throws {
+        var limits = Limits()
+        limits.answerHeadBytes += more
+        let server = try RunningServer(
+            limits: limits,
+            TestHandler { _ in
+                var fields = HTTPFields()
+                for place in 0..<more / 512 {
+                    guard let name = HTTPField.Name("X-\(place + 100)") else { continue }
+                    fields[name] = String(repeating: "a", count: 512 - "X-100: \r\n".utf8.count)
+                }
+                return .now(Response(status: .ok, headerFields: fields))
+            })
+        let target = "/" + String(repeating: "a", count: limits.targetBytes - 1)
+        let count = limits.headerFields - 1
+        let size = (limits.headBytes - "Host: a\r\n".utf8.count) / count - "X: \r\n".utf8.count
+        let fields = String(
+            repeating: "X: \(String(repeating: "b", count: size))\r\n", count: count)
+        let (answer, _) = server.exchange("GET \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+        #expect(answer?.status == 200)
+        #expect((answer?.value("X-147") != nil) == (more > 0))
+    }
+
     @Test func `a head too long for libmicrohttpd is refused and counted`() throws {
         let server = try RunningServer(.echo)
         let long = String(repeating: "a", count: 200_000)
