@@ -10,14 +10,18 @@ public struct Request: Sendable {
     /// The body while it arrives, instead of ``body``; nil when ``body`` is whole. A reader that
     /// does not need the rest cancels it.
     public var bodyStream: ByteStream?
+    /// The bytes of the body by the head's `Content-Length`, which the server has judged; nil without it.
+    public var announcedBytes: Int?
     /// The connection that the request came in on; ``Connection/outgoing`` for a request to the backend.
     public var connection: Connection
 
     public init(
-        head: HTTPRequest, body: [UInt8] = [], connection: Connection = .outgoing
+        head: HTTPRequest, body: [UInt8] = [], announcedBytes: Int? = nil,
+        connection: Connection = .outgoing
     ) {
         self.head = head
         self.body = body
+        self.announcedBytes = announcedBytes
         self.connection = connection
     }
 

@@ -98,7 +98,8 @@ final class Exchange {
             return refuse(.stopping)
         case .success(let head):
             record.head = head.request
-            let request = Request(head: head.request, connection: connection)
+            var request = Request(head: head.request, connection: connection)
+            if case .length(let bytes) = head.framing { request.announcedBytes = bytes }
             self.request = request
             isHead = head.request.method == .head
             let handler = core.handler.read(request)

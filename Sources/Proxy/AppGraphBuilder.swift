@@ -90,25 +90,33 @@ package struct AppGraphBuilder {
             cookies: BackendCookies(
                 file: configuration.folder.cookiesFile, backend: configuration.backend,
                 blockingExecutor: blockingExecutor),
-            applicationKey: applicationKey,
-            defaultGeneration: configuration.defaultGeneration, work: work,
+            applicationKey: applicationKey, work: work,
             customAPIs: configuration.syncsCustomAPIs
-                ? CustomAPIs(
-                    tenants: tenants, defaultGeneration: configuration.defaultGeneration,
-                    work: work, log: log) : nil)
+                ? CustomAPIs(tenants: tenants, work: work, log: log) : nil)
+        let waiting = Waiting(
+            work: work, executor: blockingExecutor, permits: passThrough.permits)
         let tables = TablesRoutes(
-            tenants: tenants, defaultGeneration: configuration.defaultGeneration,
-            tables: configuration.tables.map(Set.init), work: work,
-            blockingExecutor: blockingExecutor, longReads: LongReads(readers: longReaders),
-            tokenVerifier: TokenVerifier(
-                backend: configuration.backend, transport: transports.signingIn,
-                applicationKey: applicationKey),
+            tenants: tenants, allowed: configuration.tables.map(Set.init),
+            callers: CallerIdentification(
+                tenants: tenants,
+                verifier: TokenVerifier(
+                    backend: configuration.backend, transport: transports.signingIn,
+                    applicationKey: applicationKey),
+                passThrough: passThrough, refusedWrites: refusedWrites, now: clock.now),
+            reads: TableReads(
+                tenants: tenants, longReads: LongReads(readers: longReaders), waiting: waiting),
+            writes: TableWrites(
+                tenants: tenants, waiting: waiting,
+                permission: InsertPermission(tenants: tenants, passThrough: passThrough),
+                refused: refusedWrites),
+            changes: changes,
+            itemPaths: ItemPaths(tenants: tenants, passThrough: passThrough),
             passThrough: passThrough,
-            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders),
-            refusedWrites: refusedWrites, changes: changes, gate: gate, now: clock.now)
+            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders), waiting: waiting,
+            gate: gate)
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
-            passThrough: passThrough)
+            defaultGeneration: configuration.defaultGeneration)
         return AppGraph(
             routes: routes, tenants: tenants, access: access, work: work, feed: feed,
             changes: changes, backups: backups, notifier: notifier)

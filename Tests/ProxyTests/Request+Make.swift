@@ -19,6 +19,7 @@ extension Request {
         if !body.isEmpty { head.headerFields[.contentLength] = String(body.utf8.count) }
         return Request(
             head: head, body: Array(body.utf8),
+            announcedBytes: head.headerFields[.contentLength].flatMap { Int($0) },
             connection: Connection(localAddress: localAddress, localPort: port, worker: 0))
     }
 }

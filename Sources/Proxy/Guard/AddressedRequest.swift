@@ -18,24 +18,37 @@ struct AddressedRequest: Sendable {
     }
     /// Where the target leads, or why its path is refused.
     let place: Result<Place, TargetPath.Malformed>
-    /// The path as a table's, or what is wrong with it; nil for a path beside `/tables`.
-    let tablePath: Result<TablePath, TablesError>?
+    /// The head as that of a request on `/tables`; nil for a path beside it.
+    let tables: TablesHead?
+    private let defaultGeneration: Generation
 
     /// The path of an item's own route of the server, below the item; nil for any other path.
     var pathBelowItem: TablePath? {
-        guard let path = try? tablePath?.get(), !path.below.isEmpty else { return nil }
+        guard let path = try? tables?.path.get(), !path.below.isEmpty else { return nil }
         return path
     }
 
     /// The space whose rules hold for the body and the answer: what is below an item is passed through.
     func contentSpace(_ space: Space) -> Space { pathBelowItem == nil ? space : .other }
 
+    /// The same for any path, also where it only looks like one of `/tables`.
+    var tablesHead: TablesHead {
+        tables
+            ?? TablesHead(
+                request, .failure(.unknownTable(String(request.path))),
+                defaultGeneration: defaultGeneration)
+    }
+
+    /// The client's SDK, which decides the form of an error.
+    var client: ClientFamily { tablesHead.client }
+
     /// Reads the head of `request`.
     ///
     /// `/c/SECRET` is removed from the target, in any spelling of the first segment. `/C/SECRET` and
     /// `/%63/SECRET` have the same secret, which must reach no backend. `/C/style.css` has no secret, and
     /// is a path of the backend. A target that cannot be decoded has none; its path is refused.
-    init(_ request: Request) {
+    /// - Parameter defaultGeneration: the generation of a request that shows none.
+    init(_ request: Request, defaultGeneration: Generation = .mobileApps) {
         let whole = Self.path(of: request)
         let mayBeAddress = (try? whole.get()).map { $0.root == TargetPath.secretRoot } ?? true
         let path: Result<TargetPath, TargetPath.Malformed>
@@ -53,11 +66,16 @@ struct AddressedRequest: Sendable {
         place = path.map {
             Place(path: $0, space: Space($0, method: request.head.method.rawValue))
         }
-        switch path {
-        case .success(let read):
-            tablePath = TablePath.read(self.request.path, read.segments)
-        case .failure: tablePath = TablePath.read(self.request.path)
+        let plain = self.request
+        let tablePath =
+            switch path {
+            case .success(let read): TablePath.read(plain.path, read.segments)
+            case .failure: TablePath.read(plain.path)
+            }
+        tables = tablePath.map {
+            TablesHead(plain, $0, defaultGeneration: defaultGeneration)
         }
+        self.defaultGeneration = defaultGeneration
     }
 
     private static func path(of request: Request) -> Result<TargetPath, TargetPath.Malformed> {

@@ -191,12 +191,12 @@ struct SecretEncodings: Sendable, Hashable {
     /// Whether `text` contains the secret.
     func isIn(_ text: String) -> Bool {
         guard mayBeIn(text) else { return false }
-        let bytes = Array(text.utf8)
-        return spellings.contains { spelling in
-            bytes.count >= spelling.count
-                && (0...bytes.count - spelling.count).contains {
-                    bytes[$0] == spelling[0] && bytes[$0...].starts(with: spelling)
-                }
+        let bytes = text.utf8.span
+        return (0...bytes.count - shortest).contains { start in
+            spellings.contains { spelling in
+                bytes[start] == spelling[0] && start + spelling.count <= bytes.count
+                    && spelling.indices.allSatisfy { bytes[start + $0] == spelling[$0] }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import Platform
+import TablesProtocol
 
 /// Checks the head of every request before the store or the backend is used.
 struct Guard: Sendable {
@@ -122,9 +123,9 @@ struct Guard: Sendable {
     }
 
     private func boundsRefusal(_ request: Request, _ space: Space) -> Refusal? {
-        guard let length = request.head.headerFields[.contentLength].flatMap({ Int($0) }),
-            length > bodyLimitBytes(space)
-        else { return nil }
+        guard let length = request.announcedBytes, length > bodyLimitBytes(space) else {
+            return nil
+        }
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
     }
 
@@ -172,7 +173,7 @@ struct Guard: Sendable {
     /// question where operations are.
     private func readOnlyRefusal(_ asked: AddressedRequest, _ space: Space) -> Refusal? {
         let method = asked.request.head.method
-        guard asked.request.head.headerFields.contains(.understudySession),
+        guard asked.request.head.headerFields.contains(OwnHeader.session.name),
             ![.get, .head, .options].contains(method), space != .operatorAPI(.signIn),
             case .session(let session) = access.caller(asked.request), session.isReadOnly
         else { return nil }
@@ -197,7 +198,9 @@ struct Guard: Sendable {
             return MediaType(type).isJSON
                 ? nil : Refusal(.contentType, "A body here is application/json, not \(type).")
         }
-        guard space != .tables, request.announcesBody else { return nil }
+        let isAnnounced =
+            request.head.headerFields[.transferEncoding] != nil || request.announcedBytes ?? 0 > 0
+        guard space != .tables, isAnnounced else { return nil }
         return Refusal(.contentType, "Say Content-Type: application/json.")
     }
 }
@@ -314,11 +317,14 @@ extension Guard {
         var fields = HTTPFields()
         fields[.accessControlAllowOrigin] = origin
         fields[.vary] = "Origin"
-        fields[.accessControlExposeHeaders] =
-            "Link, Location, ETag, Age, Retry-After, Understudy-State, Understudy-Backend, "
-            + "Understudy-Complete, Understudy-Token, Zumo-Server-Version"
+        fields[.accessControlExposeHeaders] = Self.exposedFields
         return fields
     }
+
+    private static let exposedFields =
+        (["Link", "Location", "ETag", "Age", "Retry-After"]
+        + OwnHeader.all.filter { $0.sender == .proxy }.map(\.name.rawName)
+        + ["Zumo-Server-Version"]).joined(separator: ", ")
 
     /// Whether pages of an origin may call a space. No other origin may call the operator API.
     private func isListed(_ origin: String, for space: Space, _ request: Request) -> Bool {

@@ -150,10 +150,6 @@ struct Token: Sendable, Hashable {
     }
 }
 
-extension HTTPField.Name {
-    static let zumoAuth = known("X-ZUMO-AUTH")
-}
-
 /// The credential of an `Authorization: Bearer` field (RFC 6750).
 enum BearerCredential {
     /// The token in a field's value: the scheme in any case, then spaces and tabs, then one word. Nil for

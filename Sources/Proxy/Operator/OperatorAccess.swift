@@ -91,7 +91,7 @@ final class OperatorAccess: Sendable {
         if let given = fields[.authorization].flatMap({ BearerCredential.token($0) }) {
             return Self.isSame(given, token) ? .token : nil
         }
-        guard let value = fields[.understudySession] else { return nil }
+        guard let value = fields[own: .session] else { return nil }
         let cookies = Self.cookies(named: Self.cookieName(request), in: fields)
         let now = now()
         return state.withLock { state in

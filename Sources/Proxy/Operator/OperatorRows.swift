@@ -142,7 +142,7 @@ extension OperatorAPI {
         _ filter: Expression?, _ table: FoundTable, containing text: String
     ) -> Expression {
         let needle = Expression.literal(.string(text.lowercased()))
-        let names = table.settings?.columnNames ?? []
+        let names = table.record?.columnNames ?? []
         let columns = [Expression.Column.id] + names.map { .user(path: [$0]) }
         let contains = columns.map { column in
             Expression.call(.contains, [.call(.toLower, [.column(column)]), needle])
@@ -195,7 +195,7 @@ extension OperatorAPI {
             let found = tenant.store.find(table, worker: reader)
             let numbers = tenant.store.rowNumbers(
                 found, Self.query(asked, found, containing: text), isAbandoned: call.clientHasLeft)
-            return (numbers, found.settings?.columnNames ?? [])
+            return (numbers, found.record?.columnNames ?? [])
         }
         let numbers: [Int64]
         let names: [String]

@@ -30,6 +30,21 @@ final class RepeatedLists: Sendable {
         return time
     }
 
+    /// Since when a pull must have begun that a list of a complete table waits for; nil for any other read.
+    func awaitedPull(of request: TableRequest, now: Duration) -> Duration? {
+        guard case .list(let query) = request.call.verb, !query.isContinued, request.pairs == nil
+        else { return nil }
+        if query.isPull { return now }
+        var hasher = Hasher()
+        hasher.combine(request.tenant.identity)
+        hasher.combine(request.actor)
+        hasher.combine(request.fields[.userAgent])
+        hasher.combine(request.fields[.zumoInstallation])
+        hasher.combine(request.call.table)
+        hasher.combine(query)
+        return note(hasher.finalize(), now: now)
+    }
+
     /// Decides for a list that was noted at a time, 0 for never. A repeated list waits for a pull. A client that asks
     /// again within a second after that polls, and waits for no pull. Pure.
     /// - Returns: since when the awaited pull must have begun, and what is noted now.
@@ -83,25 +98,4 @@ final class TableUse: Sendable {
         let left = Limits.apiWaitMilliseconds - (now.wholeMilliseconds - since)
         return since != 0 && left > 0 ? (.milliseconds(since), Int(left / 1000) + 1) : nil
     }
-}
-
-extension TablesRoutes {
-    /// Since when a pull must have begun that a list of a complete table waits for; nil for any other read.
-    func awaitedPull(of context: RequestContext, now: Duration) -> Duration? {
-        guard case .list(let query) = context.call.verb, !query.isContinued, context.pairs == nil
-        else { return nil }
-        if query.isPull { return now }
-        var hasher = Hasher()
-        hasher.combine(context.tenant.identity)
-        hasher.combine(context.actor)
-        hasher.combine(context.fields[.userAgent])
-        hasher.combine(context.fields[.installation])
-        hasher.combine(context.call.table)
-        hasher.combine(query)
-        return repeatedLists.note(hasher.finalize(), now: now)
-    }
-}
-
-extension HTTPField.Name {
-    fileprivate static let installation = known("X-ZUMO-INSTALLATION-ID")
 }

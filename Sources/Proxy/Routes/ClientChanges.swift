@@ -131,36 +131,36 @@ final class ClientChanges: Sendable {
 }
 
 // `GET /tables/changes` with `Accept: text/event-stream`.
-extension TablesRoutes {
-    static func asksForChanges(
-        _ request: Request, _ path: Result<TablePath, TablesError>?
-    ) -> Bool {
-        guard let path = try? path?.get(), path.id == nil else { return false }
-        return asksForChanges(request, listOf: path.table)
+extension ClientChanges {
+    static func areAsked(by request: Request, _ path: TablePath?) -> Bool {
+        guard let path, path.id == nil else { return false }
+        return areAsked(by: request, listOf: path.table)
     }
 
     /// Whether a request on a table asks for the stream of changes instead of a list.
-    static func asksForChanges(_ request: Request, listOf table: TableName) -> Bool {
+    static func areAsked(by request: Request, listOf table: TableName) -> Bool {
         request.head.method == .get
             && ChangeStream.isAsked(for: table, accept: request.head.headerFields[.accept])
     }
 
     /// The stream of changes for a caller whose tenant is known.
-    func followChanges(_ context: RequestContext, _ token: Token?) -> Response {
-        let tenant = context.tenant
+    func follow(
+        _ request: TableRequest, _ token: Token?, _ tenants: TenantRegistry, _ work: BackgroundWork
+    ) -> Response {
+        let tenant = request.tenant
         let identity = tenant.identity
-        let stream = changes.open(identity) { [tenants] in
+        let stream = open(identity) {
             tenant.signIn == nil || token.map { tenants.holds($0, identity) } ?? false
         }
         guard let stream else {
-            return context.error(
+            return request.error(
                 .unavailable(
                     "Too many clients follow the stream of changes.",
                     retryAfterSeconds: Limits.retryAfterSeconds))
         }
-        work.start { [changes, anonymous = tenants.anonymous] in
-            await changes.tell(tenant)
-            if tenant.signIn != nil { await changes.tell(anonymous) }
+        work.start {
+            await self.tell(tenant)
+            if tenant.signIn != nil { await self.tell(tenants.anonymous) }
         }
         let fields: HTTPFields = [
             .contentType: ChangeStream.mediaType, .cacheControl: "no-store",

@@ -35,8 +35,8 @@ final class ClientRequestTimes: Sendable {
     ///   - status: the status of the answer; nil if there was none.
     ///   - time: from the request's first line until the answer was sent or the connection closed.
     func note(_ asked: AddressedRequest, status: Int?, took time: Duration) {
-        guard let read = asked.tablePath, asked.pathBelowItem == nil else { return }
-        let path = try? read.get()
+        guard let head = asked.tables, asked.pathBelowItem == nil else { return }
+        let path = try? head.path.get()
         let verb = ClientVerb(asked.request.head.method, namesItem: path?.id != nil)
         let isSuccess = status.map { (200..<300).contains($0) } ?? false
         counts.withCopy(of: asked.request.connection.worker) { counts in

@@ -8,7 +8,6 @@ import TablesProtocol
 /// the client sees what the API has changed. docs/PROTOCOL.md has the order.
 struct CustomAPIs: Sendable {
     let tenants: TenantRegistry
-    let defaultGeneration: Generation
     let work: BackgroundWork
     let log: Logger
 
@@ -21,15 +20,16 @@ struct CustomAPIs: Sendable {
 
     /// Sends the changes of the request's identity that wait, for at most ``Limits/apiPushSeconds``.
     /// - Returns: the identity; nil if it is not known.
-    func prepare(_ request: Request) async -> Tenant? {
-        guard let tenant = await tenant(of: request) else { return nil }
+    func prepare(_ forwarded: ForwardedRequest) async -> Tenant? {
+        guard let tenant = await tenant(of: forwarded.token) else { return nil }
         guard tenant.backendStatus.sendsWrites, await hasWork(tenant) else { return tenant }
         let (end, ended) = AsyncStream.makeStream(of: Void.self)
         let late: @Sendable () -> Void = {
             log.notice(
                 "a request was passed on before all earlier changes of its client were sent",
                 metadata: [
-                    "identity": "\(tenant.identity)", "method": "\(request.head.method.rawValue)",
+                    "identity": "\(tenant.identity)",
+                    "method": "\(forwarded.request.head.method.rawValue)",
                 ])
             ended.finish()
         }
@@ -64,9 +64,7 @@ struct CustomAPIs: Sendable {
         }
     }
 
-    private func tenant(of request: Request) async -> Tenant? {
-        let client = ClientFamily.detect(request, default: defaultGeneration)
-        let token = Token(request.head.headerFields, generation: client.generation)
+    private func tenant(of token: Token?) async -> Tenant? {
         guard let token else { return tenants.anonymous }
         guard let owner = tenants.tokens.owner(of: token), tenants.holds(token, owner.key) else {
             return nil

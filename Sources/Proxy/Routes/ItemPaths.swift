@@ -3,44 +3,41 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Paths below an item, such as `/tables/todoitem/ID/MobileServiceFiles`: routes of the server's own.
-extension TablesRoutes {
+/// Paths below an item, such as `/tables/todoitem/ID/MobileServiceFiles`: routes of the server's own.
+struct ItemPaths: Sendable {
+    let tenants: TenantRegistry
+    let passThrough: PassThrough
+
     /// Passes a request on, under the id by which the backend knows the item. While the backend is out of reach, and
     /// for an item that waits to be sent, the answer is 503: the server would deny the item. A caller whose store is
     /// not known has no items here.
-    func passOn(
-        _ request: Request, _ path: TablePath, _ forwarding: PassThrough.Forwarding
-    ) -> Answer {
-        guard let id = path.id, tables?.contains(path.table) ?? true else {
-            return .now(passThrough.refused(request, .unknownTable(path.table.text)))
-        }
-        let seconds = Limits.retryAfterSeconds
+    func passOn(_ forwarded: ForwardedRequest, _ path: TablePath, _ id: ItemID) -> Answer {
+        let request = forwarded.request
         guard tenants.anonymous.backendStatus.mayAsk else {
-            return .now(passThrough.refused(request, .offline(retryAfterSeconds: seconds)))
+            return .now(
+                forwarded.refused(.offline(retryAfterSeconds: Limits.retryAfterSeconds)))
         }
-        learnKey(request)
-        let client = ClientFamily.detect(request, default: defaultGeneration)
-        let token = Token(request.head.headerFields, generation: client.generation)
-        let owner = tenants.resolve(token, path.table, worker: request.connection.worker)
+        passThrough.learnKey(request)
+        let owner = tenants.resolve(
+            forwarded.token, path.table, worker: request.connection.worker)
         return .later { reply in
-            work.start {
-                var request = request
+            passThrough.work.start {
+                var forwarded = forwarded
                 if let store = await tenant(of: owner)?.store {
                     let standing = try? await store.standing(path.table, id, own: nil)
                     if standing?.operation?.kind == .insert, standing?.server == nil {
-                        let sentence =
-                            "The item waits to be sent to the backend, which does not know it before."
                         return reply(
-                            passThrough.refused(
-                                request, .unavailable(sentence, retryAfterSeconds: seconds)))
+                            forwarded.unavailable(
+                                "The item waits to be sent to the backend, which does not know it before."
+                            ))
                     }
                     let known = try? await store.presentID(of: id, in: path.table)
                     if let known, known != id {
                         let query = request.head.path?.drop { $0 != "?" } ?? ""
-                        request.head.path = path.naming(known) + query
+                        forwarded.request.head.path = path.naming(known) + query
                     }
                 }
-                passThrough.handle(request, forwarding).send(reply)
+                passThrough.handle(forwarded).send(reply)
             }
         }
     }

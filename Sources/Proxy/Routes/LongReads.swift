@@ -1,6 +1,8 @@
 import Dispatch
+import HTTPMessage
 import SyncCore
 import Synchronization
+import TablesProtocol
 
 /// The lists that go over the short budget of a read, in a few lanes. Each lane has a thread and a reader
 /// of its own.
@@ -82,6 +84,45 @@ final class LongReads: Sendable {
     private func endAbandoned() {
         let left = line.withLock { line in line.remove { $0.clientHasLeft() } }
         for read in left { read.body(nil) }
+    }
+}
+
+// The lists of clients.
+extension LongReads {
+    /// Lists on the calling thread with the short budget; a list that goes over it runs when it is the
+    /// client's turn.
+    /// - Parameter beyondPart: whether a list beyond the part of a table gives what is here.
+    func listOffServer(
+        _ request: TableRequest, _ query: TableQuery, beyondPart: Bool = false, _ reply: Reply,
+        then: @escaping @Sendable (ListOutcome, TableRequest) -> Void
+    ) {
+        let outcome = request.list(query, beyondPart: beyondPart)
+        guard case .overBudget = outcome else { return then(outcome, request) }
+        list(request, query, beyondPart: beyondPart, reply, then: then)
+    }
+
+    /// Lists without the short budget, when it is the client's turn, for as long as the client waits.
+    /// - Parameter then: gets the outcome on the lane's thread, with the request there.
+    func list(
+        _ request: TableRequest, _ query: TableQuery, beyondPart: Bool = false, _ reply: Reply,
+        then: @escaping @Sendable (ListOutcome, TableRequest) -> Void
+    ) {
+        @Sendable func end(_ sentence: String) {
+            reply(
+                request.error(
+                    .unavailable(sentence, retryAfterSeconds: Limits.longReadRetrySeconds)))
+        }
+        let client = Client(identity: request.tenant.identity, actor: request.actor)
+        let isTaken = run(for: client, clientHasLeft: { reply.clientHasLeft }) { reader in
+            guard let reader else { return end(Self.clientLeft) }
+            let request = request.moved(to: reader)
+            let outcome = request.tenant.store.listUnhurried(
+                request.table, query, generation: request.call.generation, within: request.pairs,
+                beyondPart: beyondPart, isAbandoned: { reply.clientHasLeft })
+            guard !reply.clientHasLeft else { return end(Self.clientLeft) }
+            then(outcome, request)
+        }
+        if !isTaken { end(Self.tooMany) }
     }
 }
 

@@ -13,7 +13,6 @@ struct PassThrough: Sendable {
     let tenants: TenantRegistry
     let cookies: BackendCookies
     let applicationKey: ApplicationKey
-    let defaultGeneration: Generation
     let work: BackgroundWork
     /// Nil if calls of custom APIs are passed on as they are.
     let customAPIs: CustomAPIs?
@@ -25,52 +24,40 @@ struct PassThrough: Sendable {
     /// For logins, and for the verification of tokens.
     let signInPermits = Permits(Limits.concurrentSignIns, waiting: Limits.queuedSignIns)
 
-    /// The options of one request that is passed through.
-    struct Forwarding: Sendable, Hashable {
-        /// The path of the client's capability address; empty without one.
-        var base = ""
-        /// Whether the application key may be added. It is not for a caller that may not use `/tables`.
-        var addsKey: Bool
-        /// Whether a page in the answer gets a unique origin.
-        var isSandboxed: Bool
-        /// Whether it may be a call of a custom API that changes rows.
-        var mayChangeRows = false
-        /// The item of a read by id: a success without its row is no answer.
-        var itemID: ItemID?
-
-        /// The options of a request to `/tables` that the backend answers.
-        static let tables = Forwarding(addsKey: true, isSandboxed: true)
+    /// Learns the application key that a first generation client sends. With a new key, operations that the
+    /// backend has refused without it are sent again.
+    func learnKey(_ request: Request) {
+        let isRefused = tenants.anonymous.backendStatus.isSignedOut
+        guard applicationKey.learn(request.head.headerFields, isRefused: isRefused) else { return }
+        tenants.nudge(.signedIn)
     }
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request, _ forwarding: Forwarding) -> Answer {
-        if LoginAnswer.isExpected(of: request) {
-            return handle(request, forwarding, with: signInPermits)
-        }
-        if request.bodyStream != nil { return handle(request, forwarding, with: uploadPermits) }
+    func handle(_ forwarded: ForwardedRequest) -> Answer {
+        let request = forwarded.request
+        if LoginAnswer.isExpected(of: request) { return handle(forwarded, with: signInPermits) }
+        if request.bodyStream != nil { return handle(forwarded, with: uploadPermits) }
         return .later { reply in
-            guard permits.take() else { return reply(unreachable(request, Self.overloaded)) }
+            guard permits.take() else { return reply(forwarded.refused(Self.tooManyWait)) }
             work.start {
-                guard Self.onlyReads(request.head.method) else {
-                    return await send(request, forwarding, reply) { permits.release() }
+                guard forwarded.onlyReads else {
+                    return await send(forwarded, reply) { permits.release() }
                 }
                 await permits.run(for: reply) { release in
-                    await send(request, forwarding, reply, release: release)
+                    await send(forwarded, reply, release: release)
                 }
             }
         }
     }
 
     /// Answers a request once it has a permit.
-    private func handle(
-        _ request: Request, _ forwarding: Forwarding, with permits: Permits
-    ) -> Answer {
+    private func handle(_ forwarded: ForwardedRequest, with permits: Permits) -> Answer {
         .later { reply in
             work.start {
                 guard await acquirePermit(from: permits) else {
-                    return reply(unreachable(request, Self.overloaded))
+                    return reply(forwarded.refused(Self.tooManyWait))
                 }
-                await send(request, forwarding, reply) { permits.release() }
+                await send(forwarded, reply) { permits.release() }
             }
         }
     }
@@ -78,22 +65,17 @@ struct PassThrough: Sendable {
     /// Sends a request that has a permit, and answers it. A request that may change something at the
     /// backend is not sent once the server stops. A stop waits for the answer to one that was sent.
     private func send(
-        _ request: Request, _ forwarding: Forwarding, _ reply: Reply, release: @Sendable () -> Void
+        _ forwarded: ForwardedRequest, _ reply: Reply, release: @Sendable () -> Void
     ) async {
-        let caller = forwarding.mayChangeRows ? await customAPIs?.prepare(request) : nil
-        guard Self.onlyReads(request.head.method) || reply.tryBeginChange() else {
-            request.bodyStream?.cancel()
+        let caller = forwarded.mayChangeRows ? await customAPIs?.prepare(forwarded) : nil
+        guard forwarded.onlyReads || reply.tryBeginChange() else {
+            forwarded.request.bodyStream?.cancel()
             return release()
         }
-        let response = await response(to: request, forwarding)
+        let response = await response(to: forwarded)
         release()
         if let caller { customAPIs?.follow(response, of: caller) }
         reply(response)
-    }
-
-    /// Whether a method changes nothing at the backend.
-    static func onlyReads(_ method: HTTPRequest.Method) -> Bool {
-        [.get, .head, .options].contains(method)
     }
 
     /// Waits for a permit; false if too many requests wait, or after ``Limits/permitWaitSeconds``.
@@ -101,120 +83,85 @@ struct PassThrough: Sendable {
         await permits.take { try? await Task.sleep(for: .seconds(Limits.permitWaitSeconds)) }
     }
 
-    /// The sentence of the answer without a permit.
-    static let overloaded = "Too many requests wait for the backend."
+    /// The error without a permit.
+    static let tooManyWait = TablesError.unavailable(
+        "Too many requests wait for the backend.", retryAfterSeconds: Limits.retryAfterSeconds)
 
-    private func response(to request: Request, _ forwarding: Forwarding) async -> Response {
+    private func response(to forwarded: ForwardedRequest) async -> Response {
         guard !tenants.anonymous.backendStatus.isSwitchedOff else {
-            return unreachable(request, "Offline mode is on.")
+            return forwarded.unavailable("Offline mode is on.")
         }
+        let request = forwarded.request
         let target: String
-        do throws(TablesError) { target = try self.target(of: request) } catch {
-            return refused(request, error)
+        do throws(TablesError) { target = try self.target(of: forwarded) } catch {
+            return forwarded.refused(error)
         }
         do throws(TransportError) {
             let response: Response
             if LoginAnswer.isExpected(of: request) {
-                response = try await loginResponse(to: request, target, forwarding)
-                if let login = LoginAnswer(response, of: backend) { await signIn(login, request) }
-                await endRefusedToken(response, request)
-            } else if let id = forwarding.itemID {
-                response = try await transport.send(outgoing(request, target, forwarding))
+                response = try await loginResponse(to: forwarded, target)
+                if let login = LoginAnswer(response, of: backend) {
+                    // The client may use the token at once. If the tenant cannot be opened, the token stays
+                    // unknown, and is verified when it is used.
+                    _ = try? await tenants.verified(
+                        login.token, byLogin: true, userID: login.userID,
+                        renewing: forwarded.token)
+                }
+                await endRefusedToken(response, forwarded)
+            } else if let id = forwarded.itemID {
+                response = try await transport.send(outgoing(forwarded, target))
                 let refusal = ForwardedRead.refusal(
-                    of: response, to: id, generation: generation(request))
-                if let refusal { return unreachable(request, refusal) }
+                    of: response, to: id, generation: forwarded.client.generation)
+                if let refusal { return forwarded.unavailable(refusal) }
             } else {
-                let sent = outgoing(request, target, forwarding)
+                let sent = outgoing(forwarded, target)
                 // The answer to a write is judged, so it is read to its end.
-                let isJudged = forwarding == .tables && !Self.onlyReads(request.head.method)
+                let isJudged = forwarded.isOfTable && !forwarded.onlyReads
                 response =
                     isJudged ? try await transport.send(sent) : try await transport.open(sent)
-                if LoginAnswer.isSignOut(request, response) { await signOut(request) }
-                await endRefusedToken(response, request)
+                if LoginAnswer.isSignOut(request, response), let token = forwarded.token {
+                    await tenants.signedOut(token)
+                }
+                await endRefusedToken(response, forwarded)
             }
             tenants.nudge(.reachable)
-            if wantsHTTPS(response, request) {
+            if wantsHTTPS(response, forwarded) {
                 if case .stream(let unsent) = response.body { unsent.cancel() }
                 let authority = Self.withoutPort(backend.authority[...])
-                return badGateway(
-                    request,
+                return forwarded.badGateway(
                     "The backend wants https: start with --backend "
                         + "https://\(authority)\(backend.prefix)")
             }
-            if forwarding == .tables, Later.isOfGateway(response.head) {
+            if forwarded.isOfTable, Later.isOfGateway(response.head) {
                 if case .stream(let unread) = response.body { unread.cancel() }
                 let wait = response.head.headerFields[.retryAfter]
-                var later = unreachable(request, Later.reason(response.head.status.code))
+                var later = forwarded.unavailable(Later.reason(response.head.status.code))
                 if let wait { later.head.headerFields[.retryAfter] = wait }
                 return later
             }
-            return incoming(response, request, forwarding)
+            return incoming(response, forwarded)
         } catch {
             // A cancelled request says nothing about the backend.
             if error.cause != .cancelled { tenants.nudge(.unreachable) }
-            return unanswered(request, error)
+            return forwarded.unanswered(error)
         }
-    }
-
-    /// The answer where none came from the backend. A client repeats a 503 with `Retry-After`, so a request
-    /// that the backend may have acted on gets 502, and so does one whose answer is too long each time.
-    private func unanswered(_ request: Request, _ error: TransportError) -> Response {
-        if error.reach == .maybeSent, !Self.onlyReads(request.head.method) {
-            return badGateway(
-                request,
-                "The backend's answer to the request did not come (\(error.message)). Look whether "
-                    + "it was done before you send it again.")
-        }
-        if error.reach == .maybeSent, error.cause == .tooLarge {
-            return badGateway(
-                request, "The backend's answer cannot be passed on: \(error.message)")
-        }
-        return unreachable(request, "The backend cannot be reached: \(error.message)")
-    }
-
-    /// The request as the backend gets it.
-    func outgoing(_ request: Request, _ target: String, _ forwarding: Forwarding) -> Request {
-        var outgoing = Request(head: outgoingHead(request, target, forwarding), body: request.body)
-        outgoing.bodyStream = request.bodyStream
-        return outgoing
-    }
-
-    /// Records the token of a login before the client gets the answer, since the client may use it at once.
-    /// If the tenant cannot be opened, the token stays unknown, and is verified when it is used.
-    private func signIn(_ login: LoginAnswer, _ request: Request) async {
-        let earlier = Token(request.head.headerFields, generation: generation(request))
-        _ = try? await tenants.verified(
-            login.token, byLogin: true, userID: login.userID, renewing: earlier)
-    }
-
-    private func signOut(_ request: Request) async {
-        guard let token = Token(request.head.headerFields, generation: generation(request)) else {
-            return
-        }
-        await tenants.signedOut(token)
     }
 
     /// Removes a token that the backend refuses for `GET` of `/.auth/me` or `/.auth/refresh`. A 401 of a
     /// custom API may have another reason.
-    private func endRefusedToken(_ response: Response, _ request: Request) async {
-        let parts = request.path.split(separator: "/").map { $0.lowercased() }
-        guard response.head.status == .unauthorized, request.head.method == .get,
-            parts == [".auth", "me"] || parts == [".auth", "refresh"],
-            let token = Token(request.head.headerFields, generation: generation(request))
+    private func endRefusedToken(_ response: Response, _ forwarded: ForwardedRequest) async {
+        guard response.head.status == .unauthorized, forwarded.request.head.method == .get,
+            [[".auth", "me"], [".auth", "refresh"]].contains(forwarded.segments),
+            let token = forwarded.token
         else { return }
         await tenants.refused(token)
     }
 
-    private func generation(_ request: Request) -> Generation {
-        ClientFamily.detect(request, default: defaultGeneration).generation
-    }
-
-    /// The head as the backend gets it: with the backend's authority, the raw target after the backend's
+    /// The request as the backend gets it: with the backend's authority, the raw target after the backend's
     /// path, and without fields for the connection or for this proxy. `Referer` is left out: it is an
     /// address of this proxy, and may have a capability's secret in it.
-    private func outgoingHead(
-        _ request: Request, _ target: String, _ forwarding: Forwarding
-    ) -> HTTPRequest {
+    private func outgoing(_ forwarded: ForwardedRequest, _ target: String) -> Request {
+        let request = forwarded.request
         var head = request.head
         head.scheme = backend.scheme
         head.authority = backend.authority
@@ -222,37 +169,38 @@ struct PassThrough: Sendable {
         let length = head.headerFields[.contentLength]
         head.headerFields = cookies.outgoing(Self.endToEnd(head.headerFields))
         head.headerFields[.contentLength] = length
-        head.headerFields[.understudySession] = nil
+        head.headerFields[own: .session] = nil
         head.headerFields[.referer] = nil
         if let generation = tenants.backendGeneration {
             // A request without a sign of an SDK is not translated. PUT is no such sign here, so GET is used.
             var marked = request
             marked.head.method = .get
             let client = Generation.detect(marked, default: generation)
-            let key = forwarding.addsKey ? applicationKey.text : nil
+            let key = forwarded.addsKey ? applicationKey.text : nil
             Dialect.translate(&head, from: client, to: generation, key: key)
         }
-        return head
+        var outgoing = Request(head: head, body: request.body)
+        outgoing.bodyStream = request.bodyStream
+        return outgoing
     }
 
-    private func incoming(
-        _ response: Response, _ request: Request, _ forwarding: Forwarding
-    ) -> Response {
+    private func incoming(_ response: Response, _ forwarded: ForwardedRequest) -> Response {
+        let request = forwarded.request
         var response = response
-        let length = response.head.headerFields[.contentLength]
-        let isChunked = response.head.headerFields[.transferEncoding] != nil
-        response.head.headerFields = PassedAnswer.fields(
+        var fields = PassedAnswer.fields(
             cookies.incoming(Self.endToEnd(response.head.headerFields)),
-            isSandboxed: forwarding.isSandboxed)
+            isSandboxed: forwarded.isSandboxed)
         // The length of a chunked body is that of its chunks (RFC 9112, section 6.3).
-        if !isChunked { response.head.headerFields[.contentLength] = length }
-        if let location = response.head.headerFields[.location] {
-            response.head.headerFields[.location] =
-                ownLocation(location, request, forwarding.base) ?? location
+        if response.head.headerFields[.transferEncoding] == nil {
+            fields[.contentLength] = response.head.headerFields[.contentLength]
         }
-        if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
-            response.head.headerFields[.link] = nextLink(link, request, forwarding.base)
+        if let location = fields[.location] {
+            fields[.location] = ownLocation(location, forwarded) ?? location
         }
+        if TablePath.isTables(request.path), let link = fields[.link] {
+            fields[.link] = nextLink(link, forwarded)
+        }
+        response.head.headerFields = fields
         // An answer to HEAD has the length of a body that is not sent.
         if request.head.method == .head, response.bytes != nil {
             let stream = ByteStream()
@@ -260,21 +208,6 @@ struct PassThrough: Sendable {
             response.body = .stream(stream)
         }
         return response
-    }
-
-    private func unreachable(_ request: Request, _ sentence: String) -> Response {
-        refused(request, .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds))
-    }
-
-    private func badGateway(_ request: Request, _ sentence: String) -> Response {
-        refused(request, .refusedByBackend(status: 502, sentence))
-    }
-
-    func refused(_ request: Request, _ error: TablesError) -> Response {
-        // The rest of the body is not read.
-        request.bodyStream?.cancel()
-        let client = ClientFamily.detect(request, default: defaultGeneration)
-        return TablesAnswer(client: client).render(error: error)
     }
 
     /// The fields without those of one connection (RFC 9110, section 7.6.1) and of a message's framing.
@@ -305,7 +238,8 @@ extension PassThrough {
     /// 2. Push: an installation of one generation cannot be translated to registrations of another. It
     ///    stands for all registrations of a device, and this program does not know all of them.
     /// 3. Any other target is unchanged.
-    func target(of request: Request) throws(TablesError) -> String {
+    private func target(of forwarded: ForwardedRequest) throws(TablesError) -> String {
+        let request = forwarded.request
         let target = request.head.path ?? "/"
         guard let generation = tenants.backendGeneration else { return target }
         if let address = LoginAddress(target: target) {
@@ -313,8 +247,7 @@ extension PassThrough {
             return address.form == form
                 ? target : try address.target(in: form, isBrowser: request.head.method == .get)
         }
-        let parts = request.path.split(separator: "/").prefix(2).map { $0.lowercased() }
-        switch (parts, generation) {
+        switch (Array(forwarded.segments.prefix(2)), generation) {
         case (["push", "registrations"], .mobileApps), (["push", "registrationids"], .mobileApps):
             throw .untranslatable(
                 "The backend is of Mobile Apps, which knows installations and no registrations "
@@ -329,16 +262,16 @@ extension PassThrough {
 
     /// Sends a login request. While the backend's generation is not known, a request that is answered 404
     /// is sent again in the other form. The first one changed nothing.
-    func loginResponse(
-        to request: Request, _ target: String, _ forwarding: Forwarding
+    private func loginResponse(
+        to forwarded: ForwardedRequest, _ target: String
     ) async throws(TransportError) -> Response {
-        let response = try await signInTransport.send(outgoing(request, target, forwarding))
+        let response = try await signInTransport.send(outgoing(forwarded, target))
         guard tenants.backendGeneration == nil, response.head.status == .notFound,
             let address = LoginAddress(target: target),
             let other = try? address.target(
-                in: address.form.other, isBrowser: request.head.method == .get)
+                in: address.form.other, isBrowser: forwarded.request.head.method == .get)
         else { return response }
-        let second = try await signInTransport.send(outgoing(request, other, forwarding))
+        let second = try await signInTransport.send(outgoing(forwarded, other))
         return second.head.status == .notFound ? response : second
     }
 
@@ -346,29 +279,27 @@ extension PassThrough {
     /// The end of a login gets the form that the client waits for. A path alone stays one, unless a client
     /// would take it for the name of a server.
     /// - Returns: nil for any other address.
-    func ownLocation(_ location: String, _ request: Request, _ base: String) -> String? {
-        guard let host = request.head.authority, var path = ownPath(of: location) else {
-            return nil
-        }
-        let form = LoginAddress(target: request.head.path ?? "/")?.form
+    private func ownLocation(_ location: String, _ forwarded: ForwardedRequest) -> String? {
+        let head = forwarded.request.head
+        guard let host = head.authority, var path = ownPath(of: location) else { return nil }
+        let form = LoginAddress(target: head.path ?? "/")?.form
         if let form, path.hasPrefix("\(form.other.donePath)#") {
             path = form.donePath + String(path.dropFirst(form.other.donePath.count))
         }
-        let own = "\(base)\(path)"
+        let own = "\(forwarded.base)\(path)"
         return Self.isPath(location) && Self.isPath(own) ? own : "http://\(host)\(own)"
     }
 
     /// Whether the backend sends a client from `http` to the same address with `https`, to send its request
     /// again. At this proxy that is the address that the client has just asked for, so it would be sent there
     /// without end. A write that was done is answered with another status, and its answer is passed on.
-    func wantsHTTPS(_ response: Response, _ request: Request) -> Bool {
-        let repeating =
-            Self.onlyReads(request.head.method) ? [301, 302, 303, 307, 308] : [307, 308]
+    private func wantsHTTPS(_ response: Response, _ forwarded: ForwardedRequest) -> Bool {
+        let repeating = forwarded.onlyReads ? [301, 302, 303, 307, 308] : [307, 308]
         guard backend.scheme == "http", repeating.contains(response.head.status.code),
             let location = response.head.headerFields[.location],
             location.lowercased().hasPrefix("https://")
         else { return false }
-        return ownPath(of: location) == request.head.path
+        return ownPath(of: location) == forwarded.request.head.path
     }
 
     /// The path and query that an address of the backend has at this proxy; nil for any other address.
@@ -401,7 +332,7 @@ extension PassThrough {
     }
 
     /// An authority in lowercase, without port 80 or 443.
-    static func withoutPort(_ authority: Substring) -> String {
+    private static func withoutPort(_ authority: Substring) -> String {
         let text = authority.lowercased()
         let port = [":80", ":443"].first { text.hasSuffix($0) }
         return String(text.dropLast(port?.count ?? 0))
@@ -409,14 +340,10 @@ extension PassThrough {
 
     /// The link to the next page of a list that was passed through, with the address that the client used.
     /// Of the backend's link only the query is taken, since some backends leave out port or path.
-    func nextLink(_ link: String, _ request: Request, _ base: String) -> String {
-        guard let host = request.head.authority,
+    private func nextLink(_ link: String, _ forwarded: ForwardedRequest) -> String {
+        guard let host = forwarded.request.head.authority,
             let match = link.wholeMatch(of: /<?[^?>]*\?(?<query>[^>;]*)>?;\s*rel="?next"?\s*/)
         else { return link }
-        return "http://\(host)\(base)\(request.path)?\(match.query); rel=next"
+        return "http://\(host)\(forwarded.base)\(forwarded.request.path)?\(match.query); rel=next"
     }
-}
-
-extension HTTPField.Name {
-    static let link = known("Link")
 }

@@ -27,22 +27,23 @@ final class Routes: HTTPHandler {
     let rejections: RejectionLog
     let tables: TablesRoutes
     let operatorAPI: OperatorAPI
-    let passThrough: PassThrough
+    /// The generation of requests that show none.
+    private let defaultGeneration: Generation
 
     init(
         gate: Guard, rejections: RejectionLog, tables: TablesRoutes, operatorAPI: OperatorAPI,
-        passThrough: PassThrough
+        defaultGeneration: Generation
     ) {
         self.gate = gate
         self.rejections = rejections
         self.tables = tables
         self.operatorAPI = operatorAPI
-        self.passThrough = passThrough
+        self.defaultGeneration = defaultGeneration
     }
 
     /// Reads the head of a request, once.
     func read(_ request: Request) -> any RequestHandler {
-        RoutedRequest(self, AddressedRequest(request))
+        RoutedRequest(self, AddressedRequest(request, defaultGeneration: defaultGeneration))
     }
 
     /// Answers a request that the guard has passed.
@@ -53,15 +54,15 @@ final class Routes: HTTPHandler {
         _ actor: Actor
     ) -> Answer {
         let path = place.path
-        let forwarding = PassThrough.Forwarding(
-            base: asked.base, addsKey: gate.mayUseTables(asked),
-            isSandboxed: gate.portRole(request.connection) != .clients)
+        func forwarded(mayChangeRows: Bool = false) -> ForwardedRequest {
+            ForwardedRequest(
+                request: request, client: asked.client, base: asked.base,
+                addsKey: gate.mayUseTables(asked),
+                isSandboxed: gate.portRole(request.connection) != .clients,
+                mayChangeRows: mayChangeRows)
+        }
         switch place.space {
-        case .tables:
-            if let below = asked.pathBelowItem {
-                return tables.passOn(request, below, forwarding)
-            }
-            return tables.handle(request, asked, actor)
+        case .tables: return tables.handle(request, asked, actor, forwarded())
         case .operatorAPI:
             // The dashboard's files are relative to `/-/`, so `/-` is redirected.
             let answer: Answer =
@@ -72,10 +73,8 @@ final class Routes: HTTPHandler {
             let isBrowserRoot = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
             if isBrowserRoot, accepts.contains("text/html") { return .now(Self.dashboardRedirect) }
-            var forwarding = forwarding
-            forwarding.mayChangeRows = CustomAPIs.mayChangeRows(
-                request.head.method, root: path.root)
-            return passThrough.handle(request, forwarding)
+            let mayChangeRows = CustomAPIs.mayChangeRows(request.head.method, root: path.root)
+            return tables.passThrough.handle(forwarded(mayChangeRows: mayChangeRows))
         }
     }
 
@@ -161,9 +160,8 @@ final class RoutedRequest: RequestHandler {
         case .operatorAPI:
             methods = OperatorRoute.allowedMethods(place?.path.segments ?? []).map(\.rawValue)
         case .tables:
-            if let path = try? asked.tablePath?.get(), path.below.isEmpty {
-                methods = TableCall.allowedMethods(
-                    asked.request, path, defaultGeneration: routes.tables.defaultGeneration)
+            if asked.pathBelowItem == nil {
+                methods = (try? asked.tables?.allowedMethods()) ?? []
             }
         case .other, nil: break
         }
@@ -176,13 +174,11 @@ final class RoutedRequest: RequestHandler {
     /// client's generation.
     func tooLarge(_ request: Request) -> Response? {
         let limit = gate.bodyLimitBytes(asked.contentSpace(.tables))
-        return asked.tablePath == nil ? nil : rendered(.bodyTooLarge(limitBytes: limit))
+        return asked.tables == nil ? nil : rendered(.bodyTooLarge(limitBytes: limit))
     }
 
     private func rendered(_ error: TablesError) -> Response {
-        let client = ClientFamily.detect(
-            asked.request, default: routes.tables.defaultGeneration)
-        return TablesAnswer(client: client).render(error: error)
+        TablesAnswer(client: asked.client).render(error: error)
     }
 
     /// Answers the request, which the guard has passed.
@@ -199,7 +195,7 @@ final class RoutedRequest: RequestHandler {
                 return .now(Problem.notFound("This address was revoked.").response)
             }
             actor = .namedClient(name)
-        } else if space == .tables, request.head.headerFields[.understudySession] != nil,
+        } else if space == .tables, request.head.headerFields[own: .session] != nil,
             gate.access.caller(request) != nil
         {
             actor = .person  // The dashboard writes through `/tables` as well.
@@ -223,7 +219,7 @@ final class RoutedRequest: RequestHandler {
     /// Counts the request, if it was one for a table.
     func ended(status: HTTPResponse.Status?, took time: Duration) {
         // A stream that was followed for hours took no time of a request.
-        if TablesRoutes.asksForChanges(asked.request, asked.tablePath) { return }
+        if ClientChanges.areAsked(by: asked.request, try? asked.tables?.path.get()) { return }
         routes.operatorAPI.clientRequests.note(asked, status: status?.code, took: time)
     }
 }

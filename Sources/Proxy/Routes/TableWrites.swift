@@ -5,55 +5,52 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-// Writes: they join the current group commit and are answered when it is on disk. They do not wait for the
-// network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A
-// stop waits for a commit and sends its real answer; 503 means that nothing was written.
-extension TablesRoutes {
+/// Writes: they join the current group commit and are answered when it is on disk. They do not wait for the
+/// network, but for an insert into a table whose ids the backend assigns, and under the policy write-through. A
+/// stop waits for a commit and sends its real answer; 503 means that nothing was written.
+struct TableWrites: Sendable {
+    let tenants: TenantRegistry
+    let waiting: Waiting
+    let permission: InsertPermission
+    let refused: RefusedWrites
+
     func write(
-        _ context: RequestContext, _ action: WriteAction,
-        stated: ItemBody.Stated = ItemBody.Stated(),
-        _ request: Request
+        _ request: TableRequest, _ action: WriteAction,
+        stated: ItemBody.Stated = ItemBody.Stated()
     ) -> Answer {
         let write = LocalWrite(
-            table: context.call.table, action: action, conditions: context.call.conditions,
-            stated: stated, generation: context.call.generation,
-            parameters: context.call.parameters,
-            headers: context.headers, trace: context.trace, actor: context.actor)
-        let asksFirst = asksBeforeInsert(context)
-        let waits = writesThrough(context)
+            table: request.call.table, action: action, conditions: request.call.conditions,
+            stated: stated, generation: request.call.generation,
+            parameters: request.call.parameters,
+            headers: request.headers, trace: request.trace, actor: request.actor)
+        let asksFirst = permission.isNeeded(for: request)
         return .later { reply in
-            guard asksFirst else { return commit(context, write, waits: waits, reply) }
-            work.start {
-                switch await permission(context) {
+            guard asksFirst else { return commit(request, write, reply) }
+            waiting.work.start {
+                switch await permission.decide(request) {
                 case .allowed:
                     // By now the kind of the table's ids may be known.
-                    readLater(context) { commit($0, write, waits: writesThrough($0), reply) }
+                    waiting.readLater(request) { commit($0, write, reply) }
                 case .refused(let refusal): reply(refusal)
-                case .unreadable: insertThrough(context, request, reply)
+                case .unreadable: permission.insertThrough(request, reply)
                 }
             }
         }
     }
 
-    /// - Parameter waits: see ``writesThrough(_:)``.
-    private func commit(
-        _ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply
-    ) {
+    private func commit(_ request: TableRequest, _ write: LocalWrite, _ reply: Reply) {
         guard reply.tryBeginChange() else { return }
         var write = write
-        write.isAwaited = waits
-        context.tenant.store.submit(write) { [write] outcome in
-            if case .unknownWhilePartial = outcome, let id = context.target,
-                context.tenant.backendStatus.mayAsk
+        write.isAwaited = writesThrough(request)
+        request.tenant.store.submit(write) { [write] outcome in
+            if case .unknownWhilePartial = outcome, let id = request.target,
+                request.status.mayAsk
             {
                 // Nothing was written.
-                reply.endChange(answerOnStop: finished(outcome, context))
-                afterFetch(of: id, context, write, reply)
-            } else if waits, let item = outcome.item {
-                reply.endChange(answerOnStop: finished(outcome, context))
-                writeThrough(context, outcome, item, reply)
+                reply.endChange(answerOnStop: finished(outcome, request))
+                afterFetch(of: id, request, write, reply)
             } else {
-                finish(outcome, context, reply)
+                finish(outcome, request, isAwaited: write.isAwaited, reply)
             }
         }
     }
@@ -61,105 +58,101 @@ extension TablesRoutes {
     /// Fetches the item from the backend, since its table is not copied yet, and commits the write again.
     /// If the backend does not give the item, its answer is the client's.
     private func afterFetch(
-        of id: ItemID, _ context: RequestContext, _ write: LocalWrite, _ reply: Reply
+        of id: ItemID, _ request: TableRequest, _ write: LocalWrite, _ reply: Reply
     ) {
-        work.start {
-            let answer = try? await context.tenant.engine.fetch(
-                await presentID(context, id), of: context.call.table, headers: context.headers,
-                generation: context.call.generation)
+        waiting.work.start {
+            let answer = try? await request.tenant.engine.fetch(
+                await request.presentID(id), of: request.call.table, headers: request.headers,
+                generation: request.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:
                 // A page names the request of this program instead of the client's.
                 let known = response.beginsLikePage ? nil : spoken
-                reply(passed(response, reason, spoken: known, context))
-            case .withoutRow(let reason)?: reply(withoutRow(context, reason))
-            case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
-            case .page?, .item?, .other?, .untranslatable?: reply(offlineAnswer(context, nil))
+                reply(request.passed(response, reason, spoken: known))
+            case .withoutRow(let reason)?: reply(request.withoutRow(reason))
+            case .unreachable(_, let wait)?: reply(request.offline(wait))
+            case .page?, .item?, .other?, .untranslatable?: reply(request.offline())
             case nil:
                 guard reply.tryBeginChange() else { return }
                 var write = write
-                write.isAwaited = writesThrough(context.moved(to: blockingExecutor.worker))
-                let outcome = await context.tenant.store.submit(write)
-                guard write.isAwaited, let item = outcome.item else {
-                    return finish(outcome, context, reply)
-                }
-                reply.endChange(answerOnStop: finished(outcome, context))
-                writeThrough(context, outcome, item, reply)
+                write.isAwaited = writesThrough(request.moved(to: waiting.executor.worker))
+                let outcome = await request.tenant.store.submit(write)
+                finish(outcome, request, isAwaited: write.isAwaited, reply)
             }
         }
     }
 
-    /// Answers a write, and notes it if the store refused it.
-    private func finish(_ outcome: WriteOutcome, _ context: RequestContext, _ reply: Reply) {
-        let response = finished(outcome, context)
-        refusedWrites.note(outcome, status: response.head.status.code)
-        reply(response)
+    /// Answers a write, or waits for the backend's verdict on it. One that the store refused is noted.
+    private func finish(
+        _ outcome: WriteOutcome, _ request: TableRequest, isAwaited: Bool, _ reply: Reply
+    ) {
+        let response = finished(outcome, request)
+        guard isAwaited, let item = outcome.item else {
+            refused.note(outcome, status: response.head.status.code)
+            return reply(response)
+        }
+        reply.endChange(answerOnStop: response)
+        writeThrough(request, outcome, item, reply)
     }
 
     /// - Parameter state: the item's; whatever was just written here waits to be sent.
-    func finished(
-        _ outcome: WriteOutcome, _ context: RequestContext, state: ItemState = .pending
+    private func finished(
+        _ outcome: WriteOutcome, _ request: TableRequest, state: ItemState = .pending
     ) -> Response {
         func written(_ response: Response) -> Response {
-            annotated(response, context, state: state)
+            request.annotated(response, state: state)
         }
-        return switch outcome {
-        case .inserted(let item, _): written(context.answer.render(inserted: item))
-        case .updated(let item, _): written(context.answer.render(item: item))
+        func later(_ sentence: String) -> TablesError {
+            .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds)
+        }
+        let error: TablesError
+        switch outcome {
+        case .inserted(let item, _): return written(request.answer.render(inserted: item))
+        case .updated(let item, _): return written(request.answer.render(item: item))
         case .deleted(let item, _):
-            written(context.answer.render(deleted: speaksAsNode(context) ? item : nil))
-        case .undeleted(let item, _): written(context.answer.render(undeleted: item))
-        case .missing:
-            context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
-        case .gone(let item): context.error(.gone(item.id))
-        case .preconditionFailed(let item): context.error(.preconditionFailed(item))
-        case .alreadyExists(let item): context.error(.conflict(item))
+            let shown = request.speaksAsNode(tenants) ? item : nil
+            return written(request.answer.render(deleted: shown))
+        case .undeleted(let item, _): return written(request.answer.render(undeleted: item))
+        case .missing: error = request.target.map { .notFound($0) } ?? .failed("No such item.")
+        case .gone(let item): error = .gone(item.id)
+        case .preconditionFailed(let item): error = .preconditionFailed(item)
+        case .alreadyExists(let item): error = .conflict(item)
         case .unknownWhilePartial:
-            context.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
-        case .tableNotAllowed: context.error(.unknownTable(context.call.table.text))
-        case .invalid(let sentence): context.error(.badRequest(sentence))
-        case .storageFull(let byBudget): context.error(.storageFull(byBudget: byBudget))
-        case .readOnly:
-            context.error(
-                .unavailable(
-                    "The store cannot be written.", retryAfterSeconds: Limits.retryAfterSeconds))
-        case .busy:
-            context.error(
-                .unavailable(
-                    "Too many writes wait for the disk.",
-                    retryAfterSeconds: Limits.retryAfterSeconds))
-        case .failed(let sentence): context.error(.failed(sentence))
+            error = .offline(retryAfterSeconds: Limits.retryAfterSeconds)
+        case .tableNotAllowed: error = .unknownTable(request.call.table.text)
+        case .invalid(let sentence): error = .badRequest(sentence)
+        case .storageFull(let byBudget): error = .storageFull(byBudget: byBudget)
+        case .readOnly: error = later("The store cannot be written.")
+        case .busy: error = later("Too many writes wait for the disk.")
+        case .failed(let sentence): error = .failed(sentence)
         }
+        return request.error(error)
     }
-}
 
-// Writes that wait for the backend's verdict: by the policy write-through, or for an id.
-extension TablesRoutes {
     /// Whether a write waits for the backend's verdict: by the table's policy, or because it inserts into a
     /// table whose ids are, or may be, the backend's, so that the client gets the item's own id at once.
-    func writesThrough(_ context: RequestContext) -> Bool {
-        let table = context.table.settings
-        let backendStatus = context.tenant.backendStatus
-        if table?.pause.stopsPushes == true { return false }
+    private func writesThrough(_ request: TableRequest) -> Bool {
+        if request.table.record?.pause.stopsPushes == true { return false }
         // The dashboard shows the state of each write, so a person waits for none.
-        if context.table.writePolicy == .writeThrough, context.actor != .person {
-            return backendStatus.mayAsk
-        }
-        return needsAssignedID(context) && backendStatus.sendsWrites
+        let policy = request.tenant.store.writePolicy(of: request.table)
+        if policy == .writeThrough, request.actor != .person { return request.status.mayAsk }
+        return needsAssignedID(request) && request.status.sendsWrites
     }
 
     /// Whether it inserts an item whose id only the backend gives, or may give: the answer to the first insert shows
     /// what ids the table has, where no row has shown it.
-    private func needsAssignedID(_ context: RequestContext) -> Bool {
-        guard case .insert(let body) = context.call.verb else { return false }
-        let table = context.table.settings
+    private func needsAssignedID(_ request: TableRequest) -> Bool {
+        guard case .insert(let body) = request.call.verb else { return false }
+        let table = request.table.record
+        if table?.idKind == .integer { return true }
         let isUnknown = table?.lastPull == nil || table?.columnNames.isEmpty == true
-        let mayShowID =
-            body.id == nil && context.call.generation != .datasync && isUnknown
-            && context.actor != .person
-        return table?.idKind == .integer || mayShowID
+        return body.id == nil && request.call.generation != .datasync && isUnknown
+            && request.actor != .person
     }
+}
 
+// Writes that wait for the backend's verdict: by the policy write-through, or for an id.
+extension TableWrites {
     /// Answers a write that is on disk with the backend's verdict.
     ///
     /// 1. The engine sends it at once where nothing is ahead of it (``SyncEngine/send(_:answer:)``).
@@ -172,28 +165,28 @@ extension TablesRoutes {
     ///    the operation of an earlier write has its change, the answer is the same and the operation stays.
     /// 5. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
     ///    that of a local write, with the item's state.
-    func writeThrough(
-        _ context: RequestContext, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
+    private func writeThrough(
+        _ request: TableRequest, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
         // The first of the two paths answers. A write that was acknowledged must not be withdrawn.
         let once = OnceFlag()
-        let engine = context.tenant.engine
+        let engine = request.tenant.engine
         let write = AwaitedWrite(
-            table: context.call.table, itemID: item.id, operation: outcome.operation?.id,
-            client: context.client, waitsInLine: needsAssignedID(context))
+            table: request.call.table, itemID: item.id, operation: outcome.operation?.id,
+            client: request.client, waitsInLine: needsAssignedID(request))
         let late: @Sendable () -> Void = {
             guard once.claim() else { return }
             engine.acknowledged(write)
-            reply(finished(outcome, context))
+            reply(finished(outcome, request))
         }
-        work.start {
+        waiting.work.start {
             await TimeOut.run(.milliseconds(Limits.writeWaitMilliseconds), late: late) {
                 let isAnswered = await engine.send(write) { verdict in
-                    guard let response = answer(to: verdict, outcome, context) else {
+                    guard let response = answer(to: verdict, outcome, request) else {
                         return false
                     }
                     guard once.claim() else { return true }
-                    await withdraw(verdict, response, outcome, context, reply)
+                    await withdraw(verdict, response, outcome, request, reply)
                     return true
                 }
                 if !isAnswered { late() }
@@ -206,14 +199,14 @@ extension TablesRoutes {
     /// of a local write.
     private func withdraw(
         _ verdict: WriteVerdict, _ response: Response, _ outcome: WriteOutcome,
-        _ context: RequestContext, _ reply: Reply
+        _ request: TableRequest, _ reply: Reply
     ) async {
         guard verdict.standing.own?.state != .discarded, let operation = verdict.standing.operation
         else { return reply(response) }
         var isRefused = outcome.operation?.id == operation.id
         if isRefused, outcome.operation?.isOwn == true {
             isRefused =
-                (try? await context.tenant.store.withdraw(
+                (try? await request.tenant.store.withdraw(
                     operation.id, isWaiting: verdict.asksToSignIn || verdict.hasFailed,
                     earlierVersion: outcome.operation?.earlierVersion)) == true
         }
@@ -224,70 +217,62 @@ extension TablesRoutes {
                 case .quarantined: .quarantined
                 case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: .pending
                 }
-            return reply(finished(outcome, context, state: state))
+            return reply(finished(outcome, request, state: state))
         }
         var response = response
-        response.head.headerFields[.understudyState] = nil
+        response.head.headerFields[own: .state] = nil
         reply(response)
     }
 
     /// The answer for the backend's verdict on a write; nil while there is none.
     private func answer(
-        to verdict: WriteVerdict, _ outcome: WriteOutcome, _ context: RequestContext
+        to verdict: WriteVerdict, _ outcome: WriteOutcome, _ request: TableRequest
     ) -> Response? {
         let standing = verdict.standing
         if let own = standing.own, own.state == .discarded {
-            return annotated(conflict(own.kind, standing, context), context)
+            return request.refused(conflict(own.kind, standing, request))
         }
         guard let operation = standing.operation else {
             guard let written = verdict.written else {
-                return finished(outcome.with(standing.item), context, state: .synced)
+                return finished(outcome.with(standing.item), request, state: .synced)
             }
             // The backend's own row, also with what its lists do not show.
-            var direct = context
-            direct.answer = TablesAnswer(to: context.call)
+            var direct = request
+            direct.answer = TablesAnswer(to: request.call)
             return finished(outcome.with(written), direct, state: .synced)
         }
         switch operation.state {
         case .conflict:
-            return annotated(
-                conflict(operation.kind, standing, context), context, state: .conflict)
-        case .quarantined:
-            return refusal(verdict, operation.lastStatus ?? 400, context)
+            return request.annotated(
+                request.error(conflict(operation.kind, standing, request)), state: .conflict)
+        case .quarantined: return refusal(verdict, operation.lastStatus ?? 400, request)
         case .waiting, .queued:
-            if verdict.asksToSignIn { return refusal(verdict, 401, context) }
-            return verdict.hasFailed ? refusal(verdict, 500, context) : nil
+            if verdict.asksToSignIn { return refusal(verdict, 401, request) }
+            return verdict.hasFailed ? refusal(verdict, 500, request) : nil
         case .sending, .unknown, .done, .discarded, .collapsed: return nil
         }
     }
 
     /// The backend's refusal: its own answer, or the sentence that is known of it.
     private func refusal(
-        _ verdict: WriteVerdict, _ status: Int, _ context: RequestContext
+        _ verdict: WriteVerdict, _ status: Int, _ request: TableRequest
     ) -> Response {
         let sentence = verdict.standing.refusal ?? "The backend refuses it."
         if let answer = verdict.answer {
-            return passed(
-                answer, sentence, spoken: context.tenant.backendStatus.generation, context)
+            return request.passed(answer, sentence, spoken: request.status.generation)
         }
-        return annotated(
-            context.error(
-                status == 401
-                    ? .unauthorized()
-                    : .refusedByBackend(
-                        status: (400..<600).contains(status) ? status : 400, sentence)), context)
+        if status == 401 { return request.refused(.unauthorized()) }
+        let known = (400..<600).contains(status) ? status : 400
+        return request.refused(.refusedByBackend(status: known, sentence))
     }
 
     /// The answer of a backend that has another row: 409 for an insert, else 412, or 404 without a row.
     private func conflict(
-        _ kind: OperationKind, _ standing: ItemStanding, _ context: RequestContext
-    ) -> Response {
-        let error: TablesError =
-            if kind == .insert { .conflict(standing.server) } else {
-                standing.server.map { .preconditionFailed($0) }
-                    ?? context.target.map { .notFound($0) } ?? .conflict(nil)
-            }
-        return context.error(error)
+        _ kind: OperationKind, _ standing: ItemStanding, _ request: TableRequest
+    ) -> TablesError {
+        if kind == .insert { return .conflict(standing.server) }
+        return standing.server.map { .preconditionFailed($0) }
+            ?? request.target.map { .notFound($0) } ?? .conflict(nil)
     }
 }
 

@@ -121,21 +121,16 @@ final class TenantRegistry: Sendable {
     /// 2. with a confirmed and valid token (``TokenStanding``): that of its owner;
     /// 3. otherwise none: the token has to be verified, unless it has expired.
     func resolve(_ token: Token?, _ table: TableName, worker: Int) -> TokenResolution {
-        guard let token,
-            anonymous.store.find(table, worker: worker).settings?.isPublic != true
-        else {
+        guard let token, !anonymous.store.isPublic(table, worker: worker) else {
             return .tenant(anonymous, TokenConfirmation())
         }
-        let now = clock.now()
         guard let (known, expiresAt) = tokens.find(token) else {
-            return TokenStanding.isExpired(token.expiresAt, at: now) ? .ended : .unknown(token)
+            let isExpired = TokenStanding.isExpired(token.expiresAt, at: clock.now())
+            return isExpired ? .ended : .unknown(token)
         }
         let identity = known.identity.key
         guard stores.withLock({ $0.knows(identity) }) else { return .unknown(token) }
-        let standing = TokenStanding.of(
-            known, expiresAt: expiresAt, backend: reach(identity), at: now,
-            graceSeconds: graceSeconds)
-        switch standing {
+        switch standing(known, expiresAt: expiresAt) {
         case .ended: return .ended
         case .doubtful:
             return .doubtful(
@@ -165,11 +160,13 @@ final class TenantRegistry: Sendable {
         guard let (known, expiresAt) = tokens.find(token), known.identity.key == identity else {
             return false
         }
-        let standing = TokenStanding.of(
-            known, expiresAt: expiresAt, backend: reach(identity), at: clock.now(),
+        return standing(known, expiresAt: expiresAt) != .ended
+    }
+
+    private func standing(_ known: KnownToken, expiresAt: Instant?) -> TokenStanding {
+        TokenStanding.of(
+            known, expiresAt: expiresAt, backend: reach(known.identity.key), at: clock.now(),
             graceSeconds: graceSeconds)
-        if case .ended = standing { return false }
-        return true
     }
 
     private func resolved(_ identity: String, _ token: Token, _ confirmation: TokenConfirmation)

@@ -100,8 +100,8 @@ struct TableIndexes {
     }
 
     private func setBuilt(_ indexes: [TableIndex], of table: Int64) throws {
-        let text = JSONList.text(indexes.map { ["\($0.id)", $0.shape.text] })
-        try transaction.run("UPDATE tables SET indexes = ? WHERE id = ?", [text, table])
+        try transaction.run(
+            "UPDATE tables SET indexes = ? WHERE id = ?", [TableIndex.text(indexes), table])
         transaction.effects.changedTables = true
     }
 
@@ -140,6 +140,11 @@ struct TableIndex: Sendable, Hashable {
         let keys = SQLCompiler(ItemSQLSchema(hasIntegerIDs: table.idKind == .integer))
             .indexKeys(shape)
         return "CREATE INDEX \(Self.name(id)) ON items(\(keys)) WHERE \(Self.scope(table.id))"
+    }
+
+    /// `tables.indexes`, as ``list(_:)`` reads it.
+    static func text(_ indexes: [TableIndex]) -> String {
+        JSONList.text(indexes.map { ["\($0.id)", $0.shape.text] })
     }
 
     /// Reads `tables.indexes`.

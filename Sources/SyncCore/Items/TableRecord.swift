@@ -2,30 +2,36 @@ import Storage
 public import Synchronization
 public import TablesProtocol
 
-/// A table's settings, its pull state, and the spelling of its columns.
-struct TableRecord: Sendable, Hashable {
-    var id: Int64
+/// A table as the store keeps it: its settings, its pull state, and the spelling of its columns.
+public struct TableRecord: Sendable, Hashable {
+    var id: Int64 = 0
     /// As first spelled.
-    var name: TableName
-    var idKind: IDKind
+    public internal(set) var name = TableName.blank
+    public var idKind = IDKind.string
     /// Whether a pull has completed once.
-    var isComplete: Bool
-    var readPolicy: ReadPolicy
-    var writePolicy: WritePolicy
-    var conflictPolicy: ConflictPolicy
-    /// See ``TableStatus/unconditionalPolicy``.
-    var unconditionalPolicy: ConflictPolicy
-    var isPublic: Bool
-    var paging: Paging
+    public internal(set) var isComplete: Bool = false
+    /// How reads are answered, as it was chosen.
+    public var readPolicy = ReadPolicy.standard
+    /// When writes are answered, as it was chosen.
+    public var writePolicy = WritePolicy.standard
+    public var conflictPolicy = ConflictPolicy.ask
+    /// For conflicts of writes whose client sent no condition: `client` lets the local change win; `ask`
+    /// leaves them to ``conflictPolicy``.
+    public var unconditionalPolicy = ConflictPolicy.ask
+    /// Whether all identities share the anonymous store's table.
+    public var isPublic: Bool = false
+    /// How pulls page through the backend's table.
+    public var paging = Paging.keyset
     /// Whether the backend's rows came in another order than that of `updatedAt`, so that pulls remove nothing.
-    var isUnsorted: Bool
-    var spellings: ColumnSpellings
-    var lastPullAt: Instant?
+    var isUnsorted: Bool = false
+    var spellings: ColumnSpellings = ColumnSpellings(text: "{}")
+    public internal(set) var lastPull: Instant?
     /// A warning of the last pull about the backend's paging or its clocks.
     var warning: String?
-    /// See ``TableStatus/pullError``.
-    var pullError: String?
-    var pullsFailSince: Instant?
+    /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
+    /// because the backend could not be used, does not count.
+    public internal(set) var pullError: String?
+    public internal(set) var pullsFailSince: Instant?
     /// The most rows that the backend gives in one page; nil if it gave the requested number. Decides how many
     /// rows a client gets.
     var pageRows: Int?
@@ -33,27 +39,32 @@ struct TableRecord: Sendable, Hashable {
     var largestPageRows: Int?
     /// What ``RequestedRows`` keeps from pull to pull.
     var acceptedRows: Int?
-    var largerPagesAfter: Int
-    /// The columns that refer to items of other tables.
-    var parents: [ParentLink]
+    var largerPagesAfter: Int = 0
+    /// The columns that refer to items of other tables, which are inserted before and deleted after.
+    public var parents: [ParentLink] = []
     /// Whether an update that is due is sent before the delete that follows it.
-    var preservesHistory: Bool
-    var pause: TablePause
+    public var preservesHistory: Bool = false
+    public var pause = TablePause.nothing
     /// Whether the rows that were read last had no version.
-    var lacksVersions: Bool
+    var lacksVersions: Bool = false
     /// Written by ``TableRecords/learn(_:of:)`` alone.
-    var deletion: Deletion
-    var indexes: [TableIndex]
+    var deletion = Deletion.unknown
+    /// Those that are built.
+    var indexes: [TableIndex] = []
     /// The part that is copied; nil for the whole table.
-    var part: TablePart?
+    public internal(set) var part: TablePart?
     /// The backend's generation when it gave the part; nil before.
     var partGeneration: Generation?
     /// Whether items may be here that the copy has no longer, so that the next pull takes all of its rows and
     /// compares.
-    var mustCompare: Bool
+    var mustCompare: Bool = false
 
     /// Whether the store has every row of the table.
     var isWholeHere: Bool { isComplete && part == nil }
+
+    /// The columns that every row on the backend has, null where nothing was written.
+    public var columns: TableColumns { spellings.columns }
+    public var columnNames: [String] { spellings.names }
 
     /// What the backend does with a row that is deleted, as far as an answer has shown it.
     enum Deletion: String, Sendable, Hashable {
@@ -63,61 +74,83 @@ struct TableRecord: Sendable, Hashable {
         /// It has no such row any more.
         case hard
     }
-
-    /// The columns in the order in which ``init(_:)`` reads them.
-    static let select = """
-        SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
-          unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
-          parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows,
-          is_unsorted, deletion, lacks_versions, accepted_rows, larger_pages_after,
-          part, must_compare, part_generation, pause FROM tables
-        """
-    static let byName = "\(select) WHERE name_key = ?"
-    static let byID = "\(select) WHERE id = ?"
-
-    init?(_ row: StatementRow) {
-        guard let name = TableName(row[1] as String) else { return nil }
-        id = row[0]
-        self.name = name
-        idKind = IDKind(rawValue: row[2]) ?? .string
-        isComplete = row[3]
-        readPolicy = ReadPolicy(rawValue: row[4]) ?? .standard
-        writePolicy = WritePolicy(rawValue: row[5]) ?? .standard
-        conflictPolicy = ConflictPolicy(rawValue: row[6]) ?? .ask
-        unconditionalPolicy = ConflictPolicy(rawValue: row[7]) ?? .ask
-        isPublic = row[8]
-        paging = Paging(rawValue: row[9]) ?? .keyset
-        spellings = ColumnSpellings(text: row[10])
-        lastPullAt = (row[11] as Int64?).map { Instant(milliseconds: $0) }
-        warning = row[12]
-        parents = JSONList.names(row[13]).compactMap(ParentLink.init(_:))
-        preservesHistory = row[14]
-        indexes = TableIndex.list(row[15])
-        pullError = row[16]
-        pullsFailSince = (row[17] as Int64?).map { Instant(milliseconds: $0) }
-        pageRows = (row[18] as Int64?).map { Int($0) }
-        largestPageRows = (row[19] as Int64?).map { Int($0) }
-        isUnsorted = row[20]
-        deletion = Deletion(rawValue: row[21]) ?? .unknown
-        lacksVersions = row[22]
-        acceptedRows = (row[23] as Int64?).map { Int($0) }
-        largerPagesAfter = Int(row[24] as Int64)
-        part = TablePart(stored: row[25])
-        mustCompare = row[26]
-        partGeneration = (row[27] as Int64?).flatMap { Generation(rawValue: Int($0)) }
-        pause = TablePause(rawValue: row[28]) ?? .nothing
-    }
 }
 
-/// The settings of a table that decide how a request is answered.
+extension TableRecord: Stored {
+    /// Those that ``TableRecords/save(_:)`` leaves as they are have statements of their own.
+    static let stored = StoredColumns<TableRecord>(
+        "tables", blank: TableRecord(),
+        [
+            .init("id", \.id, .assigned), .init("name", \.name, .fixed),
+            .init("id_kind", \.idKind, unreadable: .string), .init("is_complete", \.isComplete),
+            .init("read_policy", \.readPolicy, unreadable: .standard),
+            .init("write_policy", \.writePolicy, unreadable: .standard),
+            .init("conflict_policy", \.conflictPolicy, unreadable: .ask),
+            .init("unconditional_policy", \.unconditionalPolicy, unreadable: .ask),
+            .init("is_public", \.isPublic), .init("paging", \.paging, unreadable: .keyset),
+            .init("is_unsorted", \.isUnsorted), .init("column_spellings", \.spellings, .fixed),
+            .init("last_pull_at", \.lastPull), .init("warning", \.warning),
+            .init("pull_error", \.pullError), .init("pulls_fail_since", \.pullsFailSince),
+            .init("page_rows", \.pageRows), .init("largest_page_rows", \.largestPageRows),
+            .init("accepted_rows", \.acceptedRows),
+            .init("larger_pages_after", \.largerPagesAfter),
+            .init("parents", get: { $0.parents.map(\.description) }) {
+                $0.parents = $1.compactMap(ParentLink.init(_:))
+            },
+            .init("preserves_history", \.preservesHistory),
+            .init("pause", \.pause, unreadable: .nothing),
+            .init("lacks_versions", \.lacksVersions),
+            .init("deletion", \.deletion, .fixed, unreadable: .unknown),
+            .init("indexes", .fixed, get: { TableIndex.text($0.indexes) }) {
+                $0.indexes = TableIndex.list($1)
+            }, .init("part", \.part, .fixed),
+            .init("part_generation", \.partGeneration), .init("must_compare", \.mustCompare),
+        ])
+}
+
+extension ReadPolicy: ColumnValue {}
+extension WritePolicy: ColumnValue {}
+extension ConflictPolicy: ColumnValue {}
+extension Paging: ColumnValue {}
+extension TablePause: ColumnValue {}
+extension TableRecord.Deletion: ColumnValue {}
+extension TablePart: TextValue {}
+
+extension ColumnSpellings: TextValue {
+    init(stored text: String) { self.init(text: text) }
+}
+
+/// What a request found under the name of a table. It is looked up once and carried along; after a wait it is
+/// looked up again, because it may have changed.
 ///
 /// A class, so that a request carries one reference instead of the whole record.
-public final class TableSettings: Sendable {
-    let record: TableRecord
+public final class FoundTable: Sendable {
+    /// The table; nil where the store has none of this name.
+    public let record: TableRecord?
+    /// What the name leads to where there is no table.
+    let otherwise: Otherwise
+    /// The number of the reader that found it.
+    let reader: Int
     /// The uptime in milliseconds of the last read that was told (``isDue(at:)``). Each reader has its own.
     private let toldRead = Atomic<Int64>(.min)
 
-    init(_ record: TableRecord) { self.record = record }
+    enum Otherwise: Sendable {
+        case view(SDKView)
+        case unknown
+        case failed(StoreError)
+    }
+
+    init(_ record: TableRecord, reader: Int) {
+        self.record = record
+        self.reader = reader
+        otherwise = .unknown
+    }
+
+    init(_ otherwise: Otherwise, reader: Int) {
+        record = nil
+        self.reader = reader
+        self.otherwise = otherwise
+    }
 
     /// Whether a read is one of the few that the engine is told of: the first in ``SyncLimits/readGapSeconds``.
     /// It costs a read of memory that the other readers do not write.
@@ -127,54 +160,6 @@ public final class TableSettings: Sendable {
         guard last == .min || now - last >= SyncLimits.readGapSeconds * 1000 else { return false }
         toldRead.store(now, ordering: .relaxed)
         return true
-    }
-
-    /// The kind of the ids.
-    public var idKind: IDKind { record.idKind }
-    /// Whether a pull has completed once.
-    public var isComplete: Bool { record.isComplete }
-    /// Whether only a part of its rows is copied (``TablePart``).
-    public var isInPart: Bool { record.part != nil }
-    public var lastPull: Instant? { record.lastPullAt }
-    /// Whether all identities share the anonymous store's table.
-    public var isPublic: Bool { record.isPublic }
-    public var pause: TablePause { record.pause }
-    /// The columns that every row on the backend has, null where nothing was written.
-    public var columns: TableColumns { record.spellings.columns }
-    public var columnNames: [String] { record.spellings.names }
-}
-
-/// A table as a request found it in the store. It is looked up once and carried along; after a wait it is
-/// looked up again, because it may have changed.
-public struct FoundTable: Sendable {
-    /// The name in the caller's spelling.
-    public let name: TableName
-    let place: Place
-    /// The number of the caller's reader.
-    let worker: Int
-    /// The policies of tables for which none was chosen.
-    let standard: StandardPolicies
-
-    enum Place: Sendable {
-        case table(TableSettings)
-        case view(SDKView)
-        case unknown
-        case failed(StoreError)
-    }
-
-    /// Its settings; nil where the store has no such table.
-    public var settings: TableSettings? {
-        if case .table(let settings) = place { settings } else { nil }
-    }
-
-    /// How its reads are answered, also where the store has no such table.
-    public var readPolicy: ReadPolicy {
-        (settings?.record.readPolicy ?? .standard).resolved(by: standard)
-    }
-
-    /// When writes to it are answered, also where the store has no such table.
-    public var writePolicy: WritePolicy {
-        (settings?.record.writePolicy ?? .standard).resolved(by: standard)
     }
 }
 
@@ -330,11 +315,8 @@ public struct TablePart: Sendable, Hashable {
         strictConditions = strict.map { $0.filter?.conjuncts ?? [] }
     }
 
-    /// Reads what the store keeps; nil for a table that is copied as a whole.
-    init?(stored text: String?) {
-        guard let text else { return nil }
-        try? self.init(parsing: text)
-    }
+    /// Reads what the store keeps.
+    init?(stored text: String) { try? self.init(parsing: text) }
 
     private static func refusal(_ reason: String) -> ODataError {
         ODataError(option: "$filter", reason: reason, position: 0)

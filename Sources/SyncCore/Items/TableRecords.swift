@@ -6,34 +6,43 @@ import TablesProtocol
 struct TableRecords {
     let transaction: Transaction
 
+    private static let select = "SELECT \(TableRecord.stored.names) FROM tables"
+
     /// A table by its name, in any case.
     func table(_ name: TableName) throws -> TableRecord? {
         try known({ $0.remembered(name) }) {
-            try transaction.first(TableRecord.byName, [name.key], TableRecord.init)
+            try transaction.first(
+                "\(Self.select) WHERE name_key = ?", [name.key], TableRecord.init)
         }
     }
 
     func table(id: Int64) throws -> TableRecord? {
         try known({ $0.remembered(id: id) }) {
-            try transaction.first(TableRecord.byID, [id], TableRecord.init)
+            try transaction.first("\(Self.select) WHERE id = ?", [id], TableRecord.init)
         }
     }
 
     /// A table from the cache, unless this transaction has changed a table; else from `load`.
     private func known(
-        _ remembered: (TableCatalog) -> TableSettings?, _ load: () throws -> TableRecord?
+        _ remembered: (TableCatalog) -> FoundTable?, _ load: () throws -> TableRecord?
     ) throws -> TableRecord? {
         guard let tablesInMemory = transaction.tablesInMemory, !transaction.effects.changedTables
         else { return try load() }
         if let known = remembered(tablesInMemory) { return known.record }
         let loaded = try load()
-        if let loaded { tablesInMemory.remember(TableSettings(loaded)) }
+        if let loaded { tablesInMemory.remember(loaded) }
         return loaded
     }
 
     /// All tables, ordered by name.
     func all() throws -> [TableRecord] {
-        try transaction.all("\(TableRecord.select) ORDER BY name_key", [], TableRecord.init)
+        try transaction.all("\(Self.select) ORDER BY name_key", [], TableRecord.init)
+    }
+
+    var areSomePublic: Bool {
+        get throws {
+            try transaction.integer("SELECT 1 FROM tables WHERE is_public LIMIT 1") != nil
+        }
     }
 
     /// The table with a name, created if there is none.
@@ -68,26 +77,7 @@ struct TableRecords {
 
     /// Stores a table's settings; its column names stay as they are.
     func save(_ table: TableRecord) throws {
-        try transaction.run(
-            """
-            UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
-              conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
-              last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
-              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ?, is_unsorted = ?,
-              lacks_versions = ?, accepted_rows = ?, larger_pages_after = ?,
-              must_compare = ?, part_generation = ?, pause = ? WHERE id = ?
-            """,
-            [
-                table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
-                table.writePolicy.rawValue, table.conflictPolicy.rawValue,
-                table.unconditionalPolicy.rawValue, table.isPublic, table.paging.rawValue,
-                table.lastPullAt?.milliseconds, table.warning,
-                JSONList.text(table.parents.map(\.description)), table.preservesHistory,
-                table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
-                table.largestPageRows, table.isUnsorted, table.lacksVersions, table.acceptedRows,
-                table.largerPagesAfter, table.mustCompare,
-                table.partGeneration.map { Int64($0.rawValue) }, table.pause.rawValue, table.id,
-            ])
+        try transaction.update(table)
         transaction.effects.changedTables = true
     }
 
@@ -220,7 +210,7 @@ struct TableRecords {
 
     /// Whether the table has existed on the backend: it was pulled, or an operation on it was applied.
     func existedBefore(_ table: TableRecord) throws -> Bool {
-        if table.isComplete || table.lastPullAt != nil { return true }
+        if table.isComplete || table.lastPull != nil { return true }
         return try transaction.integer(
             "SELECT 1 FROM state_counts WHERE table_id = ? AND state = 'done'", [table.id]) != nil
     }
@@ -241,7 +231,7 @@ struct TableCatalogs: Sendable {
     let writer = TableCatalog()
 
     /// - Parameter readers: how many there are.
-    init(readers: Int) { self.readers = (0..<readers).map { _ in TableCatalog() } }
+    init(readers: Int) { self.readers = (0..<readers).map { TableCatalog(reader: $0) } }
 
     /// Clears every catalog, after a commit that changed a table.
     func forget() {
@@ -254,14 +244,18 @@ struct TableCatalogs: Sendable {
 final class TableCatalog: Sendable {
     private struct State {
         var epoch = 0
-        var tables: [String: TableSettings] = [:]
+        var tables: [String: FoundTable] = [:]
         /// Whether a table was looked up since that was asked last.
         var isUsed = false
     }
     private let state = Mutex(State())
+    private let reader: Int
+
+    /// - Parameter reader: the number of the reader that it belongs to, if it is one's.
+    init(reader: Int = 0) { self.reader = reader }
 
     /// A table that is remembered; nil if it is not, even if it exists.
-    func remembered(_ name: TableName) -> TableSettings? {
+    func remembered(_ name: TableName) -> FoundTable? {
         state.withLock { state in
             state.isUsed = true
             return state.tables[name.key]
@@ -277,21 +271,19 @@ final class TableCatalog: Sendable {
     }
 
     /// A table that is remembered, by its number.
-    func remembered(id: Int64) -> TableSettings? {
-        state.withLock { state in state.tables.first { $0.value.record.id == id }?.value }
+    func remembered(id: Int64) -> FoundTable? {
+        state.withLock { state in state.tables.values.first { $0.record?.id == id } }
     }
 
     /// Remembers a committed table. Not to be called while another commit is possible.
-    func remember(_ table: TableSettings) {
-        state.withLock { $0.tables[table.record.name.key] = table }
+    func remember(_ table: TableRecord) {
+        state.withLock { $0.tables[table.name.key] = FoundTable(table, reader: reader) }
     }
 
     /// A table that is not remembered, from `load`. Missing tables are not remembered.
-    func load(
-        _ name: TableName, _ load: () throws -> TableRecord?
-    ) rethrows -> TableSettings? {
+    func load(_ name: TableName, _ load: () throws -> TableRecord?) rethrows -> FoundTable? {
         let epoch = state.withLock { $0.epoch }
-        guard let loaded = try load().map(TableSettings.init) else { return nil }
+        guard let loaded = try load().map({ FoundTable($0, reader: reader) }) else { return nil }
         state.withLock { state in
             // A record that was loaded before a commit must not be remembered after it.
             if state.epoch == epoch { state.tables[name.key] = loaded }

@@ -97,7 +97,7 @@ extension PullPass {
                 completed.lastRunAt = transaction.now
                 try transaction.tokens.save(completed)
             }
-            record.lastPullAt = transaction.now
+            record.lastPull = transaction.now
             if request.part != nil { record.partGeneration = generation }
             record.warning = plan.warning(at: done.times.ended ?? transaction.now)
             if done.hasOthers {

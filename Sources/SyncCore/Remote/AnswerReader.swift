@@ -153,7 +153,7 @@ extension Response {
 
     /// The version that a /tables server states; nil if it states none.
     var serverVersion: String? {
-        HTTPField.Name("x-zumo-server-version").flatMap { head.headerFields[$0] }
+        head.headerFields[.serverVersion]
     }
 
     /// Whether every row of the server has all columns of its table. This holds for the JavaScript servers,
@@ -183,14 +183,12 @@ extension Columns {
 extension HTTPFields {
     /// Up to which time a site no longer has deleted rows (docs/PROTOCOL.md); nil if it does not say.
     fileprivate var deletionsAfter: Instant? {
-        guard let name = HTTPField.Name("Understudy-Deletions-After") else { return nil }
-        return self[name].flatMap { Instant(iso: $0) }
+        self[own: .deletionsAfter].flatMap { Instant(iso: $0) }
     }
 
     /// The address in a `Link` field that names a next page; nil if there is none.
     fileprivate var nextLink: String? {
-        guard let name = HTTPField.Name("Link") else { return nil }
-        return self[values: name].lazy.compactMap { NextLink.address(in: $0) }.first
+        self[values: .link].lazy.compactMap { NextLink.address(in: $0) }.first
     }
 }
 

@@ -18,16 +18,15 @@ extension HTTPField {
     /// `Authorization: Bearer` in the third, whose apps may also read the older field.
     public func token(for generation: Generation) -> [HTTPField] {
         let bearer = "bearer "
-        guard let zumo = HTTPField.Name("X-ZUMO-AUTH") else { return [self] }
         switch generation {
         case .mobileServices, .mobileApps:
             guard name == .authorization, value.lowercased().hasPrefix(bearer) else {
                 return [self]
             }
             let text = value.dropFirst(bearer.utf8.count).drop { $0 == " " }
-            return [HTTPField(name: zumo, value: String(text))]
+            return [HTTPField(name: .zumoAuth, value: String(text))]
         case .datasync:
-            guard name == zumo else { return [self] }
+            guard name == .zumoAuth else { return [self] }
             return [self, HTTPField(name: .authorization, value: "Bearer \(value)")]
         }
     }

@@ -69,6 +69,8 @@ public final class Store: Sendable {
                 try transaction.attempts.recover()
                 try transaction.runs.recover()
                 if let parts { try transaction.tables.setParts(parts) }
+                // So that it is known whether some are public.
+                transaction.effects.changedTables = true
             }
         } catch {
             throw StoreError(opening: path, error)

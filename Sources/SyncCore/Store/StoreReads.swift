@@ -27,25 +27,35 @@ extension Store {
     ///   may take its time. Two threads never use the same at once.
     @available(*, noasync)
     public func find(_ name: TableName, worker: Int) -> FoundTable {
-        let worker = worker % readers.count
-        let catalog = catalog.readers[worker]
-        let place: FoundTable.Place
-        if let known = catalog.remembered(name) {
-            place = .table(known)
-        } else if let view = SDKView(name) {
-            place = .view(view)
-        } else {
-            do {
-                let loaded = try catalog.load(name) {
-                    try read(worker) { try transaction($0).tables.table(name) }
-                }
-                place = loaded.map { .table($0) } ?? .unknown
-            } catch {
-                place = .failed(StoreError(error))
+        let reader = worker % readers.count
+        let catalog = catalog.readers[reader]
+        if let known = catalog.remembered(name) { return known }
+        if let view = SDKView(name) { return FoundTable(.view(view), reader: reader) }
+        do {
+            let loaded = try catalog.load(name) {
+                try read(reader) { try transaction($0).tables.table(name) }
             }
+            return loaded ?? FoundTable(.unknown, reader: reader)
+        } catch {
+            return FoundTable(.failed(StoreError(error)), reader: reader)
         }
-        return FoundTable(
-            name: name, place: place, worker: worker, standard: standard.load(ordering: .relaxed))
+    }
+
+    /// Whether all identities share a table. It is looked up only where some table is shared.
+    @available(*, noasync)
+    public func isPublic(_ name: TableName, worker: Int) -> Bool {
+        work.hasPublicTables.load(ordering: .acquiring)
+            && find(name, worker: worker).record?.isPublic == true
+    }
+
+    /// How reads of a table are answered, also where the store has no such table.
+    public func readPolicy(of table: FoundTable) -> ReadPolicy {
+        (table.record?.readPolicy ?? .standard).resolved(by: standard.load(ordering: .relaxed))
+    }
+
+    /// When writes to a table are answered, also where the store has no such table.
+    public func writePolicy(of table: FoundTable) -> WritePolicy {
+        (table.record?.writePolicy ?? .standard).resolved(by: standard.load(ordering: .relaxed))
     }
 
     /// Lists a table, on the thread that found it.
@@ -88,10 +98,10 @@ extension Store {
         case .success(let list): asked = list
         case .failure(let outcome): return outcome.outcome
         }
-        let table = found.settings?.record
+        let table = found.record
         do {
             var taken = 0
-            let listed = try read(found.worker, steps: steps, isAbandoned: isAbandoned) {
+            let listed = try read(found.reader, steps: steps, isAbandoned: isAbandoned) {
                 try page(asked.query, table?.idKind ?? .string, $0, steps: &taken)
             }
             if let table, taken > StoreLimits.readBudgetSteps, pairs == nil {
@@ -114,29 +124,28 @@ extension Store {
         beyondPart: Bool, selecting columns: String = StatementRow.itemColumns
     ) -> Result<AskedList, NoList> {
         if let beyond = query.beyond { return .failure(NoList(.invalid(beyond.reason))) }
-        switch found.place {
-        case .unknown: return .failure(NoList(.unknownTable))
-        case .failed(let error): return .failure(NoList(.failed(error)))
-        case .view(let view):
-            let query = ItemQuery(
-                query, view: view, pageRows: size.most(query, of: nil))
-            return .success(AskedList(query: query, isWithin: true))
-        case .table(let settings):
-            let table = settings.record
-            var query = query
-            var isWithin = true
-            // Which rows a list with pairs of the client's own has is known apart from the part.
-            if let part = table.part, pairs == nil {
-                let asked = part.asked(query, from: table.partGeneration)
-                isWithin = asked != nil
-                guard isWithin || beyondPart else { return .failure(NoList(.beyondPart)) }
-                query = asked ?? query
+        guard let table = found.record else {
+            switch found.otherwise {
+            case .unknown: return .failure(NoList(.unknownTable))
+            case .failed(let error): return .failure(NoList(.failed(error)))
+            case .view(let view):
+                let query = ItemQuery(query, view: view, pageRows: size.most(query, of: nil))
+                return .success(AskedList(query: query, isWithin: true))
             }
-            let compiled = ItemQuery(
-                query, table: table, pageRows: size.most(query, of: table),
-                within: pairs, selecting: columns)
-            return .success(AskedList(query: compiled, isWithin: isWithin))
         }
+        var query = query
+        var isWithin = true
+        // Which rows a list with pairs of the client's own has is known apart from the part.
+        if let part = table.part, pairs == nil {
+            let asked = part.asked(query, from: table.partGeneration)
+            isWithin = asked != nil
+            guard isWithin || beyondPart else { return .failure(NoList(.beyondPart)) }
+            query = asked ?? query
+        }
+        let compiled = ItemQuery(
+            query, table: table, pageRows: size.most(query, of: table), within: pairs,
+            selecting: columns)
+        return .success(AskedList(query: compiled, isWithin: isWithin))
     }
 
     private static func failed(_ error: any Error) -> NoList {
@@ -185,7 +194,7 @@ extension Store {
         _ found: FoundTable, _ query: TableQuery,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> Result<[Int64], NoList> {
-        guard found.settings != nil else { return .failure(NoList(.unknownTable)) }
+        guard found.record != nil else { return .failure(NoList(.unknownTable)) }
         let size = PageSize(.mobileApps, rows: .max - 1)
         let asked: AskedList
         switch compiled(found, query, size, nil, beyondPart: true, selecting: "rowid") {
@@ -195,7 +204,7 @@ extension Store {
         do {
             return .success(
                 try read(
-                    found.worker, steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned
+                    found.reader, steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned
                 ) { connection in
                     var numbers: [Int64] = []
                     try connection.query(asked.query.page.text, asked.query.page.arguments) {
@@ -214,11 +223,11 @@ extension Store {
     public func rows(
         _ found: FoundTable, numbers: [Int64]
     ) throws(StoreError) -> [Item] {
-        guard let table = found.settings?.record else { return [] }
+        guard let table = found.record else { return [] }
         let list = numbers.map(String.init).joined(separator: ",")
         let rows: [(Int64, Item)]
         do {
-            rows = try read(found.worker, steps: StoreLimits.longReadBudgetSteps) {
+            rows = try read(found.reader, steps: StoreLimits.longReadBudgetSteps) {
                 try $0.all(
                     """
                     SELECT \(StatementRow.itemColumns), rowid FROM items
@@ -238,17 +247,16 @@ extension Store {
     @available(*, noasync)
     public func get(_ table: FoundTable, _ id: ItemID, includeDeleted: Bool) -> GetOutcome {
         do {
-            switch table.place {
+            if let record = table.record {
+                return try read(table.reader) {
+                    try get(id, record, includeDeleted: includeDeleted, $0)
+                }
+            }
+            switch table.otherwise {
             case .unknown: return .unknownTable
             case .failed(let error): return .failed(error)
             case .view(let view):
-                return try read(table.worker) {
-                    try transaction($0).items.get(id, from: view)
-                }
-            case .table(let settings):
-                return try read(table.worker) {
-                    try get(id, settings.record, includeDeleted: includeDeleted, $0)
-                }
+                return try read(table.reader) { try transaction($0).items.get(id, from: view) }
             }
         } catch {
             return .failed(StoreError(error))
@@ -280,8 +288,8 @@ extension Store {
     /// an answer that was passed on. Nil where there is none.
     @available(*, noasync)
     public func backendVersion(_ table: FoundTable, _ id: ItemID) -> String? {
-        guard let record = table.settings?.record else { return nil }
-        let row = try? read(table.worker) {
+        guard let record = table.record else { return nil }
+        let row = try? read(table.reader) {
             try transaction($0).items.row(record, id)
         }
         return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }

@@ -122,6 +122,8 @@ final class StoreWork: WriterOwner {
     let ids: any IDSource
     /// What is remembered of the tables, for each reader apart.
     let catalog: TableCatalogs
+    /// Whether the store has tables that all identities share.
+    let hasPublicTables = Atomic(true)
     /// See ``Transaction/parts``.
     let parts: [TableName: TablePart]?
     private let listeners = Mutex(Listeners())
@@ -188,12 +190,18 @@ final class StoreWork: WriterOwner {
 
     func finish(_ transaction: Transaction) throws {
         try transaction.flush()
+        if transaction.effects.changedTables {
+            transaction.effects.hasPublicTables = try transaction.tables.areSomePublic
+        }
         assert((try? transaction.ledger.read().balances) ?? true, "the ledger must balance")
     }
 
     func didCommit(_ transaction: Transaction) {
         let effects = transaction.effects
-        if effects.changedTables { catalog.forget() }
+        if effects.changedTables {
+            catalog.forget()
+            hasPublicTables.store(effects.hasPublicTables, ordering: .releasing)
+        }
         let listeners = listeners.withLock { $0 }
         if !effects.events.isEmpty { listeners.onEvents(effects.events) }
         for needed in effects.decisionsNeeded { listeners.onDecisionNeeded(needed) }

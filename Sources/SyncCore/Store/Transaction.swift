@@ -100,6 +100,8 @@ final class TransactionEffects {
     var decisionsNeeded: [DecisionNeeded] = []
     /// Settings or column names of a table changed, so what readers remember is old.
     var changedTables = false
+    /// Whether all identities share a table, where ``changedTables``.
+    var hasPublicTables = false
     /// There may be something to send.
     var madeWork = false
 }

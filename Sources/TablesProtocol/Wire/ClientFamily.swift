@@ -64,12 +64,13 @@ extension ClientFamily {
             return family(of: Self.generation(ofVersion: version) ?? generation, fields)
         }
         let agent = fields[.userAgent]?.lowercased() ?? ""
-        let version = fields[.version]?.lowercased() ?? ""
+        let version = fields[.zumoVersion]?.lowercased() ?? ""
         if agent.hasPrefix("datasync/") || version.hasPrefix("datasync/") {
             return family(of: .datasync, fields)
         }
         let names = parameters.map { $0.name.lowercased() }
-        if fields[.application] != nil || fields[.version] != nil || agent.hasPrefix("zumo/")
+        if fields[.zumoApplication] != nil || fields[.zumoVersion] != nil
+            || agent.hasPrefix("zumo/")
             || names.contains("__systemproperties")
         {
             return .mobileServices
@@ -82,7 +83,7 @@ extension ClientFamily {
 
     /// The value of `ZUMO-API-VERSION`, in the header or else in the query, in any case.
     static func apiVersion(_ fields: HTTPFields, _ parameters: [QueryParameter]) -> String? {
-        fields[.apiVersion] ?? parameters.first(where: isAPIVersion)?.value
+        fields[.zumoAPIVersion] ?? parameters.first(where: isAPIVersion)?.value
     }
 
     private static func isAPIVersion(_ parameter: QueryParameter) -> Bool {
@@ -120,14 +121,14 @@ extension ClientFamily {
         case .mobileServices: .mobileServices
         case .mobileApps: .mobileApps
         case .datasync:
-            wantsPathLinks(fields) || fields[.version] != nil ? .datasync : .toolkit
+            wantsPathLinks(fields) || fields[.zumoVersion] != nil ? .datasync : .toolkit
         }
     }
 
     /// Whether the client accepts next links that are a path with a query: `nextLink=path` in its options,
     /// in any case.
     static func wantsPathLinks(_ fields: HTTPFields) -> Bool {
-        fields[.options]?.lowercased().contains("nextlink=path") ?? false
+        fields[.zumoOptions]?.lowercased().contains("nextlink=path") ?? false
     }
 }
 
@@ -135,37 +136,5 @@ extension Generation {
     /// Detects the generation of a request; see ``ClientFamily/detect(_:default:)``.
     public static func detect(_ request: Request, default generation: Generation) -> Generation {
         ClientFamily.detect(request, default: generation).generation
-    }
-}
-
-extension HTTPFields {
-    /// Header fields without a name in HTTPTypes.
-    enum Zumo: Int, CaseIterable {
-        case apiVersion, application, version, options, methodOverride, serverVersion, link, pragma
-
-        /// The field's name; never nil, because all of them are valid tokens.
-        var name: HTTPField.Name? { Self.names[rawValue] }
-
-        private static let names = allCases.map { HTTPField.Name($0.text) }
-
-        /// In this spelling, because the first Android SDK finds `Link` in no other case.
-        private var text: String {
-            switch self {
-            case .apiVersion: "ZUMO-API-VERSION"
-            case .application: "X-ZUMO-APPLICATION"
-            case .version: "X-ZUMO-VERSION"
-            case .options: "X-ZUMO-Options"
-            case .methodOverride: "X-HTTP-Method-Override"
-            case .serverVersion: "x-zumo-server-version"
-            case .link: "Link"
-            case .pragma: "Pragma"
-            }
-        }
-    }
-
-    /// The value of such a field; nil if it is absent.
-    subscript(zumo: Zumo) -> String? {
-        get { zumo.name.flatMap { self[$0] } }
-        set { if let name = zumo.name { self[name] = newValue } }
     }
 }

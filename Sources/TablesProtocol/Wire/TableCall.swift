@@ -132,19 +132,35 @@ extension TableCall.Verb {
     }
 }
 
-extension TableCall {
-    /// The methods that a path on `/tables` accepts from the client, for the `Allow` field of an answer to
-    /// OPTIONS: those with a verb, HEAD beside GET, and OPTIONS. As on the Node server, the protocol
-    /// version is not checked.
+/// The head of a request on `/tables`, read once: its path, its query pairs, and its client.
+public struct TablesHead: Sendable {
+    public let path: Result<TablePath, TablesError>
+    public let client: ClientFamily
+    let parameters: Result<[QueryParameter], ODataError>
+    let defaultGeneration: Generation
+
     /// - Parameters:
-    ///   - request: any request to the path.
-    ///   - path: the path of a table or an item.
+    ///   - request: the request as received, with an undecoded target.
+    ///   - path: its path; see ``TablePath/read(_:)``.
     ///   - defaultGeneration: the generation of a request that shows none.
-    public static func allowedMethods(
-        _ request: Request, _ path: TablePath, defaultGeneration: Generation
-    ) -> [String] {
-        let client = ClientFamily.detect(request, default: defaultGeneration)
-        let verbs = methods(onItem: path.id != nil, client.generation)
+    public init(
+        _ request: Request, _ path: Result<TablePath, TablesError>, defaultGeneration: Generation
+    ) {
+        self.path = path
+        self.defaultGeneration = defaultGeneration
+        do throws(ODataError) {
+            parameters = .success(try QueryParameter.split(request.query))
+        } catch {
+            parameters = .failure(error)
+        }
+        client = ClientFamily.detect(
+            request.head, (try? parameters.get()) ?? [], default: defaultGeneration)
+    }
+
+    /// The methods that the path accepts from the client, for the `Allow` field of an answer to OPTIONS: those
+    /// with a verb, HEAD beside GET, and OPTIONS. As on the Node server, the protocol version is not checked.
+    public func allowedMethods() throws(TablesError) -> [String] {
+        let verbs = TableCall.methods(onItem: try path.get().id != nil, client.generation)
         return verbs.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] } + ["OPTIONS"]
     }
 }
@@ -167,34 +183,35 @@ enum ContentType {
 }
 
 extension TableCall {
-    /// Parses a request on `/tables/…`, as ``parse(_:_:defaultGeneration:)`` does.
+    /// Parses a request on `/tables/…`, as ``parse(_:_:)`` does.
     public static func parse(
         _ request: Request, defaultGeneration: Generation
     ) throws(TablesError) -> TableCall {
         let path = TablePath.read(request.path) ?? .failure(.unknownTable(String(request.path)))
-        return try parse(request, path, defaultGeneration: defaultGeneration)
+        return try parse(
+            request, TablesHead(request, path, defaultGeneration: defaultGeneration))
     }
 
     /// Parses a request on `/tables/…`. The body of a read or delete is ignored, because SDKs send one.
-    /// - Parameters:
-    ///   - request: the request as received, with an undecoded target.
-    ///   - path: its path, which was read before.
-    ///   - defaultGeneration: the generation of a request that shows none.
+    /// - Parameter head: its head, which was read before.
     /// - Throws: ``TablesError`` for an invalid request.
     public static func parse(
-        _ request: Request, _ path: Result<TablePath, TablesError>, defaultGeneration: Generation
+        _ request: Request, _ head: TablesHead
     ) throws(TablesError) -> TableCall {
         let fields = request.head.headerFields
-        let parameters = try split(request.query)
-        let client = ClientFamily.detect(request.head, parameters, default: defaultGeneration)
+        let client = head.client
+        let parameters: [QueryParameter]
+        do throws(ODataError) { parameters = try head.parameters.get() } catch {
+            throw .badQuery(error)
+        }
         try checkVersion(fields, parameters)
         try checkNames(parameters, generation: client.generation)
         if fields[.methodOverride] != nil { throw .methodOverride }
-        let path = try path.get()
+        let path = try head.path.get()
         guard path.below.isEmpty else { throw .unknownTable(String(request.path)) }
         // The first generation's servers do not know the field.
         let includeDeleted =
-            client != .mobileServices && fields[.options]?.trimmed == "include:deleted"
+            client != .mobileServices && fields[.zumoOptions]?.trimmed == "include:deleted"
             || parameters.contains {
                 $0.name.lowercased() == "__includedeleted" && $0.value.lowercased() == "true"
             }
@@ -209,7 +226,7 @@ extension TableCall {
             origin: CallOrigin(
                 request, path,
                 client.nextLinkParameters(
-                    from: parameters, of: request.head, default: defaultGeneration)))
+                    from: parameters, of: request.head, default: head.defaultGeneration)))
         try call.readConditions(fields)
         return call
     }
@@ -245,13 +262,6 @@ extension TableCall {
             && QueryOption(name: parameter.name, generation: generation) == nil
     }
 
-    private static func split(
-        _ query: Substring?
-    ) throws(TablesError) -> [QueryParameter] {
-        do throws(ODataError) { return try QueryParameter.split(query) } catch {
-            throw .badQuery(error)
-        }
-    }
 }
 
 extension SystemProperty {

@@ -20,7 +20,7 @@ struct Call: Sendable {
         }
         if !body.isEmpty { head.headerFields[.contentLength] = String(body.utf8.count) }
         return Request(
-            head: head, body: Array(body.utf8),
+            head: head, body: Array(body.utf8), announcedBytes: body.utf8.count,
             connection: Connection(localAddress: "127.0.0.1", localPort: 8080, worker: 0))
     }
 

@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import SyncCore
+import TablesProtocol
 import TestSupport
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
         async throws
     {
         try await withUser { test, tenant in
-            #expect(await ask("todoitem", test).1[.understudyToken] == nil)
+            #expect(await ask("todoitem", test).1[own: .token] == nil)
             // The user's engine has reached the backend before, and does not ask again yet.
             test.transport.decide { request, _ in
                 request.head.headerFields[.zumoAuth] == nil ? .notSent : nil
@@ -50,9 +51,9 @@ import Testing
             #expect(tenant.backendStatus.isOnline)
             let (status, fields) = await ask("todoitem", test)
             #expect(status == 200)
-            #expect(fields[.understudyToken]?.hasPrefix("unconfirmed; until=20") == true)
+            #expect(fields[own: .token]?.hasPrefix("unconfirmed; until=20") == true)
             // A request without a token has none to confirm.
-            #expect(await test.table("GET", "todoitem").fields[.understudyToken] == nil)
+            #expect(await test.table("GET", "todoitem").fields[own: .token] == nil)
         }
     }
 
@@ -61,8 +62,8 @@ import Testing
             test.unplug()
             let (status, fields) = await ask("todoitem/none", test)
             #expect(status == 503)
-            #expect(fields[.understudyBackend] == "offline")
-            #expect(fields[.understudyToken]?.hasPrefix("unconfirmed; until=20") == true)
+            #expect(fields[own: .backend] == "offline")
+            #expect(fields[own: .token]?.hasPrefix("unconfirmed; until=20") == true)
             #expect(tenant.backendStatus.reach == .away)
         }
     }

@@ -44,7 +44,7 @@ struct OperatorAPITests {
             _ = try await test.ask("POST", "/mode", #"{"mode":"offline"}"#)
             let mine = await test.table("PATCH", "todoitem/eggs", #"{"text":"Buy eggs (6)"}"#)
             #expect(mine.status == 200)
-            #expect(mine.fields[.understudyState] == "pending")
+            #expect(mine.fields[own: .state] == "pending")
             _ = test.elsewhere("PATCH", "todoitem/eggs", #"{"text":"Buy organic eggs"}"#)
             _ = try await test.ask("POST", "/mode", #"{"mode":"online"}"#)
             let second = try await test.ask("POST", "/sync?wait=10")

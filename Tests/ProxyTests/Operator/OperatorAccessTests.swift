@@ -30,7 +30,7 @@ final class OperatorAccessTests: Sendable {
 
     private func request(cookie: String, value: String?) -> Request {
         var request = Request.make("GET", "/-/api/v1/status", ["Cookie": cookie])
-        request.head.headerFields[.understudySession] = value
+        request.head.headerFields[own: .session] = value
         return request
     }
 

@@ -76,7 +76,7 @@ import Testing
             try await test.firstPull(of: "todoitem")
             let made = await test.table("POST", "todoitem", #"{"id":"a","text":"x"}"#)
             #expect(made.status == 201)
-            #expect(made.fields[.understudyState] == "synced")
+            #expect(made.fields[own: .state] == "synced")
             let listed = try await test.ask("GET", "/tables").body["items"]?.array?.first
             #expect(listed?["readPolicy"]?.string == "revalidate")
             #expect(listed?["writePolicy"]?.string == "write-through")
@@ -97,7 +97,7 @@ import Testing
             ) { test in
                 let made = await test.table("POST", "todoitem", #"{"id":"a","text":"x"}"#)
                 #expect(made.status == 201)
-                #expect(made.fields[.understudyState] == "pending")
+                #expect(made.fields[own: .state] == "pending")
                 let listed = try await test.ask("GET", "/tables").body["items"]?.array?.first
                 #expect(listed?["readPolicy"]?.string == "local")
                 #expect(listed?["writePolicy"]?.string == "local")

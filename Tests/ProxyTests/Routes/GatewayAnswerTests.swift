@@ -28,7 +28,7 @@ import Testing
             test.transport.decide { _, _ in .instead(answer) }
             let written = await test.table("PATCH", "todoitem/a", #"{"text":"mine"}"#)
             #expect(written.status == 200)
-            #expect(written.fields[.understudyState] == "pending")
+            #expect(written.fields[own: .state] == "pending")
             #expect(written.body["text"]?.string == "mine")
             let queue = try await test.ask("GET", "/status").body["queue"]
             #expect(queue?["quarantined"]?.integer == 0)

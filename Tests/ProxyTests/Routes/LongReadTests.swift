@@ -164,7 +164,7 @@ import Testing
             let item = await test.table("POST", "todoitem", #"{"id":"a","text":"x"}"#)
             #expect(item.status == 201)
             let gate = DispatchSemaphore(value: 0)
-            let longReads = test.graph.routes.tables.longReads
+            let longReads = test.graph.routes.tables.reads.longReads
             for name in ["a", "b", "c", "d"] {
                 let client = LongReads.Client(identity: "anonymous", actor: .namedClient(name))
                 #expect(longReads.run(for: client, clientHasLeft: { false }) { _ in gate.wait() })
@@ -186,7 +186,7 @@ import Testing
                 _ = test.elsewhere("POST", "todoitem", #"{"id":"r\#(row)","text":"\#(text)"}"#)
             }
             let gate = DispatchSemaphore(value: 0)
-            let longReads = test.graph.routes.tables.longReads
+            let longReads = test.graph.routes.tables.reads.longReads
             let client = LongReads.Client(identity: "anonymous", actor: .client)
             for _ in 0...Limits.longReadsWaiting {
                 #expect(longReads.run(for: client, clientHasLeft: { false }) { _ in gate.wait() })

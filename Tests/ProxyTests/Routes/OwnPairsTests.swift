@@ -57,7 +57,7 @@ struct OwnPairsTests {
                 answer = try await test.list(target, as: client)
             }
             #expect(answer.status == 200, "\(target) page \(page): \(answer.body.text)")
-            #expect((answer.fields[.understudyComplete] == "no") == !isComplete, "\(target)")
+            #expect((answer.fields[own: .complete] == "no") == !isComplete, "\(target)")
             rows += answer.rows
             if first.contains("$skip=0") {
                 if answer.rows.isEmpty { return rows }
@@ -122,8 +122,8 @@ struct OwnPairsTests {
             _ = try await test.ask("POST", "/sync?wait=60")
             let part = try await test.list("ship?region=EU", as: client)
             #expect(part.ids == first.ids)
-            #expect(part.fields[.understudyComplete] == "no")
-            #expect(part.fields[.understudyBackend] == "offline")
+            #expect(part.fields[own: .complete] == "no")
+            #expect(part.fields[own: .backend] == "offline")
             for other in ["region=US", "region=eu", "region=EU&x=1"] {
                 #expect(try await test.list("ship?\(other)", as: client).status == 503, "\(other)")
             }

@@ -45,7 +45,7 @@ struct ScriptAnswerTests {
                     let answer = try await test.list(target, as: client)
                     #expect(answer.status == 200, "\(target)")
                     #expect(answer.body.text == body, "\(target)")
-                    #expect(answer.fields[.understudyBackend] == "online", "\(target)")
+                    #expect(answer.fields[own: .backend] == "online", "\(target)")
                 }
                 #expect(try await state(test) == "online")
                 guard !isProven else { continue }

@@ -18,7 +18,7 @@ struct TablesRoutesTests {
             test.unplug()
             let second = await test.table("GET", "todoitem/a")
             #expect(second.body["text"]?.string == "there")
-            #expect(second.fields[.understudyState] == "synced")
+            #expect(second.fields[own: .state] == "synced")
             #expect(second.fields[.age] != nil)
         }
     }
@@ -83,7 +83,7 @@ struct TablesRoutesTests {
             let list = await test.table("GET", "todoitem")
             #expect(list.status == 503)
             #expect(list.fields[.retryAfter] != nil)
-            #expect(list.fields[.understudyBackend] == "offline")
+            #expect(list.fields[own: .backend] == "offline")
             let item = await test.table("GET", "todoitem/a")
             #expect(item.status == 503)
             #expect(item.fields[.retryAfter] != nil)
@@ -91,7 +91,7 @@ struct TablesRoutesTests {
             _ = await test.table("POST", "todoitem", #"{"id":"b","text":"mine"}"#)
             let own = await test.table("GET", "todoitem")
             #expect(own.body.array?.map { $0["id"]?.string } == ["b"])
-            #expect(own.fields[.understudyComplete] == "no")
+            #expect(own.fields[own: .complete] == "no")
             #expect(await test.table("GET", "todoitem/a").status == 503)
         }
     }

@@ -104,7 +104,10 @@ import Testing
     private func found(_ world: World, _ table: String) throws -> [String] {
         let table = try #require(TableName(table))
         let found = Store.found(world.store, table)
-        return [found.readPolicy.rawValue, found.writePolicy.rawValue]
+        return [
+            world.store.readPolicy(of: found).rawValue,
+            world.store.writePolicy(of: found).rawValue,
+        ]
     }
 
     @Test func `a table has the standard of the present settings until a policy is chosen`()

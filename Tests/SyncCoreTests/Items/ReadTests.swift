@@ -58,6 +58,18 @@ import Testing
         #expect(!steps.contains { $0 == "USE TEMP B-TREE FOR ORDER BY" }, "\(steps)")
     }
 
+    private func isPublic() -> Bool { fixture.store.isPublic(fixture.todo, worker: 0) }
+
+    @Test func `a table is public from the commit that makes it so, until it is so no more`()
+        async throws
+    {
+        #expect(!isPublic())
+        _ = try await fixture.store.updateTable(fixture.todo) { $0.isPublic = true }
+        #expect(isPublic())
+        _ = try await fixture.store.updateTable(fixture.todo) { $0.isPublic = false }
+        #expect(!isPublic())
+    }
+
     @Test func `a column is found in any case`() throws {
         #expect(try page("$filter=title eq 't3'").items.count == 12)
     }
