@@ -168,7 +168,7 @@ struct Answerer {
         if let time = page.deletionsAfter {
             // A text has whole milliseconds. A later time only makes a client compare more.
             let whole = Instant(ticks: time.ticks + 9_999)
-            response.head.headerFields.set("Understudy-Deletions-After", whole.text)
+            response.head.headerFields[own: .deletionsAfter] = whole.text
         }
         return response
     }
