@@ -3,16 +3,16 @@ public import TablesProtocol
 
 /// A person's decision about a conflict.
 public enum Resolution: Sendable, Hashable {
-    /// Sends my changes over the backend's row.
+    /// Sends my changes over the backend's row. Columns that only the backend changed stay.
     case mine
-    /// Keeps the backend's row and discards my change.
+    /// Makes the item the backend's row, and discards my change.
     case server
     /// Sends the proposed merge (``ConflictDetail/proposed``).
     case merged
     /// Lets the side that was written later win where both changed a column, and sends the merge. Where one
     /// side is deleted, the later side wins whole.
     case newest
-    /// Keeps the backend's row, and inserts my row as a new item.
+    /// Makes the item the backend's row, and inserts my row as a new item.
     case both
     /// Sends the proposed merge with these columns set on top. Without a proposal they are set on top of my
     /// row, or of the backend's if mine is deleted.
@@ -25,14 +25,7 @@ struct Resolving: InTransaction {
     /// For how long what is left to send is held back (``DecisionHold``); 0 for not at all.
     var holdSeconds = 0
 
-    /// Applies a person's decision. The decision can be undone from history.
-    ///
-    /// - mine: sends my changes over the backend's row. Columns that only the backend changed stay.
-    /// - merged: sends the proposed merge.
-    /// - newest: decides as mine if the local change is later than the backend's row, else as merged or server.
-    /// - edited: sends the proposed merge with the given columns set on top (see ``Resolution/edited(_:)``).
-    /// - server: makes the item the backend's row.
-    /// - both: makes the item the backend's row, and inserts my row as a new item.
+    /// Applies a person's decision, which can be undone from history.
     func resolve(
         _ id: OperationID, revision: Int, _ resolution: Resolution
     ) throws -> ActionOutcome {
