@@ -3,69 +3,67 @@ import HTTPTypes
 import Logging
 import TablesProtocol
 
-// The stream of changes of a backend that has one (docs/PROTOCOL.md). A table that it names is pulled soon
-// instead of at the next interval, which goes on beside it.
-extension SyncEngine {
-    /// Follows the stream while the engine syncs by itself, until the task is cancelled or the engine is retired.
-    /// Without a transport of its own for the stream it returns at once.
-    ///
-    /// 1. Wait until the backend answers, and this identity has a credential.
-    /// 2. Ask for the stream. An answer that is none is no verdict about the backend.
-    /// 3. Wish for the pulls of the tables that it names, each after a random part of the spread.
-    /// 4. After its end wait at random, and begin again.
-    public func followChanges() async {
-        guard let followingTransport else { return }
-        var plan = FollowPlan()
-        var address = backend.address
-        while !Task.isCancelled, !isRetired {
-            _ = followSignal.take()
-            if address != backend.address { (plan, address) = (FollowPlan(), backend.address) }
-            guard mayFollow else {
-                await waitForChanges(until: nil)
+/// The stream of changes of a backend that has one (docs/PROTOCOL.md). A table that it names is pulled soon
+/// instead of at the next interval, which goes on beside it.
+final class ChangeFollowing: InEngine {
+    private let backend: KnownBackend
+    private let transport: any HTTPTransport
+    /// Since when the stream is followed; nil while it is not.
+    private(set) var since: Instant?
+    private var plan = FollowPlan()
+    /// The tables that the stream named and that wait for their pull.
+    private var heard = HeardChanges()
+
+    /// - Parameter transport: one that is used for the stream alone.
+    init(_ backend: KnownBackend, by transport: any HTTPTransport) {
+        (self.backend, self.transport) = (backend, transport)
+    }
+
+    var context: EngineContext { backend.context }
+
+    func run() async {
+        plan = FollowPlan()
+        while !Task.isCancelled, !context.isRetired {
+            _ = context.followSignal.take()
+            guard isPossible else {
+                await context.followSignal.wait(until: nil, clock)
                 continue
             }
-            let credential = credential()
-            let end = await follow(by: followingTransport, credential, &plan)
-            if followedSince != nil {
-                followedSince = nil
+            let credential = backend.access.credential()
+            let end = await follow(credential)
+            if since != nil {
+                since = nil
                 log.info(
                     "changes of the backend are not followed",
                     metadata: ["identity": "\(store.identity)"])
             }
             let next = clock.uptime() + plan.pause(after: end, random: random)
-            while !Task.isCancelled, !isRetired, address == backend.address, mayFollow,
-                credential == self.credential(), clock.uptime() < next
-            {
-                _ = followSignal.take()
-                await wishForPulls(heardChanges.take(now: clock.uptime()))
-                await waitForChanges(until: min(next, heardChanges.next ?? next))
+            while isPossible(credential), clock.uptime() < next {
+                _ = context.followSignal.take()
+                wishForPulls()
+                await context.followSignal.wait(until: min(next, heard.next ?? next), clock)
             }
         }
     }
 
     /// Whether the stream may be asked for. The interval stands for syncing without a request.
-    private var mayFollow: Bool {
-        guard case .online = scheduler.mode, scheduler.settings.triggers.contains(.interval),
-            scheduler.backend.isAsked, scheduler.backend.state == .online, binding == .bound
+    private var isPossible: Bool {
+        let scheduler = context.scheduler
+        guard !isSwitchedOff, settings.triggers.contains(.interval), scheduler.backend.isAsked,
+            scheduler.backend.state == .online, backend.binding == .bound
         else { return false }
-        return credential() != .missing
+        return backend.access.credential() != .missing
     }
 
-    /// Waits until something has changed here, a piece of the stream has come, or a time is over.
-    private func waitForChanges(until deadline: Duration?) async {
-        await withTaskGroup(of: Void.self) { [followSignal, clock] group in
-            group.addTask { await followSignal.wait() }
-            if let deadline { group.addTask { await clock.sleep(until: deadline) } }
-            await group.next()
-            group.cancelAll()
-        }
+    /// Whether what was begun with this credential goes on.
+    private func isPossible(_ credential: Credential) -> Bool {
+        !Task.isCancelled && !context.isRetired && isPossible
+            && credential == backend.access.credential()
     }
 
     /// Asks for the stream, and reads it to its end.
-    private func follow(
-        by transport: any HTTPTransport, _ credential: Credential, _ plan: inout FollowPlan
-    ) async -> FollowPlan.End {
-        var remote = remote(credential)
+    private func follow(_ credential: Credential) async -> FollowPlan.End {
+        var remote = backend.remote(credential)
         remote.transport = transport
         let response: Response
         do throws(TransportError) {
@@ -84,55 +82,54 @@ extension SyncEngine {
         defer { stream.cancel() }
         plan.began()
         let begun = clock.uptime()
-        followedSince = clock.now()
+        since = clock.now()
         log.info("changes of the backend are followed", metadata: ["identity": "\(store.identity)"])
-        return await read(stream, credential, &plan)
+        return await read(stream, credential)
             ? .givenUp : .ended(after: clock.uptime() - begun)
     }
 
     /// Reads the stream until it ends, or is silent for too long, no faster than ``FollowPace`` allows. What is not
     /// read yet waits at the backend.
     /// - Returns: whether it was given up because something has changed here.
-    private func read(
-        _ stream: ByteStream, _ credential: Credential, _ plan: inout FollowPlan
-    ) async -> Bool {
+    private func read(_ stream: ByteStream, _ credential: Credential) async -> Bool {
         var reader = ChangeStreamReader()
         var pace = FollowPace()
         var lastPiece = clock.uptime()
-        while !Task.isCancelled, !isRetired, mayFollow, credential == self.credential() {
-            await wishForPulls(heardChanges.take(now: clock.uptime()))
+        let followSignal = context.followSignal
+        while isPossible(credential) {
+            wishForPulls()
             _ = followSignal.take()
             if let next = pace.next(now: clock.uptime()) {
-                await waitForChanges(until: min(next, heardChanges.next ?? next))
+                await followSignal.wait(until: min(next, heard.next ?? next), clock)
                 continue
             }
-            let wake: @Sendable () -> Void = { [followSignal] in followSignal.send(nil) }
+            let wake: @Sendable () -> Void = { followSignal.send(nil) }
             switch stream.read(maxBytes: SyncLimits.changePieceBytes, wake: wake) {
             case .bytes(let bytes):
                 lastPiece = clock.uptime()
                 guard let events = try? reader.take(bytes) else { return false }
                 pace.took(bytes: bytes.count, events, now: lastPiece)
-                for event in events { await hear(event, &plan) }
+                for event in events { await hear(event) }
             case .end, .failed: return false
             case .wait:
                 let end = lastPiece + .seconds(SyncLimits.followSilenceSeconds)
                 guard clock.uptime() < end else { return false }
-                await waitForChanges(until: min(end, heardChanges.next ?? end))
+                await followSignal.wait(until: min(end, heard.next ?? end), clock)
             }
         }
         return true
     }
 
-    private func hear(_ event: ChangeEvent, _ plan: inout FollowPlan) async {
+    private func hear(_ event: ChangeEvent) async {
         switch event {
         case .spread(let milliseconds): plan.take(spread: milliseconds)
         case .change(let table, let stamp):
             guard await isNews(stamp, of: table) else { return }
-            heardChanges.add(table, at: clock.uptime() + plan.pullDelay(random: random))
+            heard.add(table, at: clock.uptime() + plan.pullDelay(random: random))
         case .reset:
             let known = (try? await store.read { try $0.tables.all() }) ?? []
             for table in known.filter({ !$0.pause.stopsPulls }).map(\.name) {
-                heardChanges.add(table, at: clock.uptime() + plan.pullDelay(random: random))
+                heard.add(table, at: clock.uptime() + plan.pullDelay(random: random))
             }
         }
     }
@@ -151,8 +148,10 @@ extension SyncEngine {
         return isNews ?? true
     }
 
-    private func wishForPulls(_ tables: [TableName]) async {
-        for table in tables { scheduler.wish(.pull(PullRequest(table: table))) }
+    /// Wishes for the pulls of the tables that were named and are due.
+    private func wishForPulls() {
+        let tables = heard.take(now: clock.uptime())
+        for table in tables { context.scheduler.wish(.pull(PullRequest(table: table))) }
         if !tables.isEmpty { signal.send(nil) }
     }
 }

@@ -4,9 +4,12 @@ import TablesProtocol
 /// engine on the same store.
 public struct EngineMemory: Sendable {
     var scheduler: Scheduler
+    /// The backend's generation, if it was found.
     var generation: Generation?
+    /// When the last sync ended that pulled every table.
     var lastSync: Instant?
     var warnings: [String] = []
+    /// The latest finished runs, oldest first.
     var finished: [Run] = []
     /// How often the loop stalled and was restarted.
     public internal(set) var stalls = 0
@@ -21,61 +24,21 @@ public struct EngineMemory: Sendable {
     public func untilPush(now: Duration) -> Duration? { scheduler.untilPush(now: now) }
 }
 
-extension SyncEngine {
-    /// The initial state for the engine of another identity: this engine's settings and mode, without its
-    /// knowledge of the backend.
-    public var initialMemory: EngineMemory {
-        var scheduler = Scheduler(
-            settings: scheduler.settings, url: scheduler.backend.url, now: clock.uptime(),
-            wall: clock.now())
-        scheduler.takeMode(of: self.scheduler, now: clock.uptime())
-        return EngineMemory(scheduler: scheduler, appliedChanges: appliedChanges)
-    }
-
-    /// Ends the engine if it is idle: no run is in flight, requested or about to begin. Its loop then
-    /// starts no further run.
-    /// - Parameter isForced: whether to end it also if a run is about to begin, because its loop does not
-    ///   run.
-    /// - Returns: the engine's state; nil if it is not idle and continues.
-    public func retire(isForced: Bool = false) -> EngineMemory? {
-        // Takes the pending wake causes into the schedule, so that a sign-in is not lost with the loop.
-        takeCauses()
-        guard current == nil, liveCount == 0, announcedRuns.isEmpty, waiters.isEmpty,
-            endingRuns == 0,
-            isForced || scheduler.isIdle(now: clock.uptime())
-        else { return nil }
-        isRetired = true
-        followSignal.send(nil)
-        return EngineMemory(
-            scheduler: scheduler, generation: knownGeneration, lastSync: lastSync,
-            warnings: warnings, finished: finished, stalls: stalls,
-            appliedChanges: appliedChanges)
-    }
-
-    /// Cancels ``retire(isForced:)``, because the store stays open.
-    public func resume() { isRetired = false }
-}
-
 extension Scheduler {
     /// Whether nothing is about to happen without an explicit request.
     func isIdle(now: Duration) -> Bool {
         if case .offline = mode { return true }
         guard wishes.isEmpty, !mustProbe else { return false }
         guard isAutomatic else { return true }
-        switch link {
-        case .down(_, _, let probe), .signedOut(let probe): return now < probe
-        case .open, .up: return pushAt == nil && (syncAt.map { now < $0 } ?? true)
-        }
+        if let nextProbe { return now < nextProbe }
+        return pushAt == nil && (syncAt.map { now < $0 } ?? true)
     }
 
     /// How long until due operations may be pushed without an explicit request; zero for at once, nil for
     /// never.
     func untilPush(now: Duration) -> Duration? {
         guard settings.triggers.contains(.afterWrites), case .online = mode else { return nil }
-        switch link {
-        case .down(_, _, let probe), .signedOut(let probe): return max(probe - now, .zero)
-        case .open, .up: return .zero
-        }
+        return nextProbe.map { max($0 - now, .zero) } ?? .zero
     }
 
     /// Takes over the mode of another scheduler, and when it ends.
@@ -122,29 +85,6 @@ extension EngineMemory {
     public mutating func apply(_ all: SettingsForAll, now: Duration) {
         for change in all.changes(after: appliedChanges) { scheduler.apply(change, now: now) }
         appliedChanges = max(appliedChanges, all.number)
-    }
-}
-
-extension SyncEngine {
-    /// Applies the changes that the engine has not applied yet.
-    /// - Returns: whether there were any.
-    @discardableResult
-    public func apply(_ all: SettingsForAll) async -> Bool {
-        let missed = all.changes(after: appliedChanges)
-        if missed.isEmpty { return false }
-        appliedChanges = all.number
-        for change in missed {
-            if case .mode(let mode, _) = change {
-                if case .offline = mode { cancelRequests() }
-                isProven = false
-            }
-            scheduler.apply(change, now: clock.uptime())
-        }
-        if case .offline = scheduler.mode { await endRequestedRuns() }
-        applyToStore(scheduler.settings)
-        await announceStatus()
-        wake()
-        return true
     }
 }
 

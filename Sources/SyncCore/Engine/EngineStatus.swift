@@ -12,7 +12,7 @@ public struct BackendStatus: Codable, Sendable, Hashable {
     public var reason: String
     public var since: Instant
     public var nextTry: Instant?
-    /// Whether anything was asked of it since the start, or since its address was changed.
+    /// Whether anything was asked of it since the start, or since it was accepted.
     public var isAsked = true
     /// The request that showed that it, or the only table that was asked for, cannot be used; null while
     /// it answers.

@@ -1,25 +1,26 @@
-public import HTTPTypes
+import HTTPTypes
 import Logging
-public import TablesProtocol
+import TablesProtocol
 
-extension SyncEngine {
-    /// Sends a client's read to the backend. Of the answer it is only stored which rows a list with query pairs
-    /// of the client's own had, if its table is here.
-    public func forward(_ read: ForwardedRead) async -> ForwardedAnswer {
+/// Sends clients' reads to the backend.
+struct Forwarding: InEngine {
+    let proofs: Proofs
+    let runner: Runner
+
+    var context: EngineContext { proofs.context }
+    private var backend: KnownBackend { proofs.backend }
+
+    func forward(_ read: ForwardedRead) async -> ForwardedAnswer {
         var change: Int64 = 0
         if read.pairs != nil {
             change = (try? await store.read { try $0.counters.changeCount() }) ?? 0
         }
-        switch await exchange(read) {
-        case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
-        case .untranslatable: return .untranslatable
-        case .exchange(let exchange, let answer):
-            if let pairs = read.pairs, case .rows(let page) = exchange.answer {
-                let isWhole = read.isWhole(page, of: generation)
-                await note(page, isWhole: isWhole, of: read.table, pairs, asOf: change)
-            }
-            return answer
+        let (answer, found) = await exchange(read)
+        if let pairs = read.pairs, case .rows(let page)? = found {
+            let isWhole = read.isWhole(page, of: backend.generation)
+            await note(page, isWhole: isWhole, of: read.table, pairs, asOf: change)
         }
+        return answer
     }
 
     /// Notes which rows a list with a client's own pairs had. Nothing is written where that is known.
@@ -54,18 +55,14 @@ extension SyncEngine {
         }
     }
 
-    /// Brings up to date which rows the backend's list with a client's own pairs has, and these rows: the table
-    /// is pulled, then the list.
-    /// - Returns: whether the backend gave the whole list.
-    public func follow(_ pairs: OwnPairs, of table: TableName) async -> Bool {
-        let copy = await perform(.pull(PullRequest(table: table)))
+    func follow(_ pairs: OwnPairs, of table: TableName) async -> Bool {
+        let copy = await runner.perform(.pull(PullRequest(table: table)))
         guard copy.state != .offline, copy.state != .signIn else { return false }
-        let run = await perform(.pull(.following(pairs, of: table)))
+        let run = await runner.perform(.pull(.following(pairs, of: table)))
         return run.pull.contains { $0.error == nil }
     }
 
-    /// Whether the backend's list with a client's own pairs was followed to its end once.
-    public func hasFollowed(_ pairs: OwnPairs, of name: TableName) async -> Bool {
+    func hasFollowed(_ pairs: OwnPairs, of name: TableName) async -> Bool {
         let token = try? await store.read { transaction in
             try transaction.tables.table(name).flatMap {
                 try transaction.tokens.known(pairs, $0)
@@ -74,38 +71,24 @@ extension SyncEngine {
         return token?.isComplete == true
     }
 
-    /// Fetches one item of a table that was not pulled yet, deleted or not, because a client changes it.
-    /// - Returns: nil if the item is in the store now; otherwise the backend's answer.
-    /// - Throws: ``StoreError`` when the store cannot be written.
-    public func fetch(
-        _ id: ItemID, of table: TableName, headers: HTTPFields = [:], generation: Generation
+    func fetch(
+        _ id: ItemID, of table: TableName, headers: HTTPFields, generation: Generation
     ) async throws(StoreError) -> ForwardedAnswer? {
         let change = try await store.read { try $0.counters.changeCount() }
         let read = ForwardedRead(
             table: table, target: .item(id, includeDeleted: true), headers: headers,
             generation: generation)
-        switch await exchange(read) {
-        case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
-        case .untranslatable: return .untranslatable
-        case .exchange(let exchange, let answer):
-            guard case .row(let row) = exchange.answer, row.id.isLike(id) else { return answer }
-            try await store.write { transaction in
-                let record = try IDKinds(transaction: transaction).tableForRows(table, [.row(row)])
-                _ = try PulledRows(transaction: transaction).take(
-                    .row(row), to: record, asOf: change)
-                if record.part != nil { try transaction.doubts.add([row.id.text], of: record) }
-                if try transaction.items.row(record, id) == nil {
-                    try transaction.assignedIDs.addAlias(id, of: row.id, record)
-                }
+        let (answer, found) = await exchange(read)
+        guard case .row(let row)? = found, row.id.isLike(id) else { return answer }
+        try await store.write { transaction in
+            let record = try IDKinds(transaction: transaction).tableForRows(table, [.row(row)])
+            _ = try PulledRows(transaction: transaction).take(.row(row), to: record, asOf: change)
+            if record.part != nil { try transaction.doubts.add([row.id.text], of: record) }
+            if try transaction.items.row(record, id) == nil {
+                try transaction.assignedIDs.addAlias(id, of: row.id, record)
             }
-            return nil
         }
-    }
-
-    private enum ReadOutcome {
-        case exchange(RemoteExchange, ForwardedAnswer)
-        case untranslatable
-        case none(reason: String, retryAfter: Duration?)
+        return nil
     }
 
     /// Sends a client's read to the backend.
@@ -115,47 +98,45 @@ extension SyncEngine {
     /// 3. If the backend answers, but with no list, the read is sent in the client's generation, then in
     ///    the others.
     /// 4. What the answer shows about the connection to the backend is recorded at once.
-    private func exchange(_ read: ForwardedRead) async -> ReadOutcome {
-        let credential = credential()
-        if case .offline = scheduler.mode {
-            return .none(reason: "Offline mode is on.", retryAfter: nil)
-        }
-        if credential == .missing { return .none(reason: Self.tokenMissing, retryAfter: nil) }
+    /// - Returns: the client's answer, and what the backend's says; nil if it gave none.
+    private func exchange(_ read: ForwardedRead) async -> (ForwardedAnswer, RemoteAnswer?) {
+        let credential = backend.access.credential()
+        var reason = isSwitchedOff ? "Offline mode is on." : nil
+        if reason == nil, credential == .missing { reason = SyncEngine.tokenMissing }
         do throws(StoreError) {
-            if let reason = try await otherBackendReason() {
-                return .none(reason: reason, retryAfter: nil)
-            }
+            if reason == nil { reason = try await backend.otherBackendReason() }
         } catch {
-            return .none(reason: error.description, retryAfter: nil)
+            reason = error.description
         }
-        if let failure = await namedWait(of: read.table) {
-            return .none(reason: failure.reason, retryAfter: failure.retryAfter)
-        }
+        if let reason { return (.unreachable(reason: reason, retryAfter: nil), nil) }
+        if let failure = await proofs.namedWait(of: read.table) { return (failure.answer, nil) }
         // The backend may want a key of the client's own in every request.
         let keys = read.headers.filter { $0.name.canonicalName.contains("key") }
-        if knownGeneration == nil || !keys.isEmpty && scheduler.backend.state == .signedOut {
+        if backend.knownGeneration == nil
+            || !keys.isEmpty && context.scheduler.backend.state == .signedOut
+        {
             var failure = await findGeneration(with: read, credential)
             if failure?.state == .signedOut, !keys.isEmpty {
-                learnedKeys = HTTPFields(keys)
+                backend.learnedKeys = HTTPFields(keys)
                 failure = await findGeneration(with: read, credential)
             }
             if let failure, failure.state != .signedOut {
                 if !Task.isCancelled { await recordFailure(failure, of: read.table) }
-                return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+                return (failure.answer, nil)
             }
         }
         let now = clock.now()
         guard let (exchange, spoken, sent) = await send(read, credential) else {
-            return .untranslatable
+            return (.untranslatable, nil)
         }
         guard let answer = sent.answer(exchange, spoken: spoken, now: now) else {
             let failure = Prover.failure(exchange.answer, read.table)
             // A cancelled request says nothing about the backend.
             if !Task.isCancelled { await recordFailure(failure, of: read.table) }
-            return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+            return (failure.answer, nil)
         }
         await record(answer, exchange.answer, credential)
-        return .exchange(exchange, answer)
+        return (answer, exchange.answer)
     }
 
     /// Sends a read. If the backend's generation is not known, the client's own is tried first, then the
@@ -176,57 +157,55 @@ extension SyncEngine {
     private func sendAsIs(
         _ wanted: ForwardedRead, _ credential: Credential
     ) async -> (RemoteExchange, Generation, ForwardedRead)? {
-        var read = wanted.asking(atMost: takenRows[wanted.table] ?? .max)
+        var read = wanted.asking(atMost: backend.takenRows[wanted.table] ?? .max)
+        let isKnown = backend.knownGeneration != nil
         let others = Generation.allCases.reversed().filter { $0 != read.generation }
-        let isList = if case .list = read.target { true } else { false }
         var first: (RemoteExchange, Generation, ForwardedRead)?
-        for generation in knownGeneration.map({ [$0] }) ?? [read.generation] + others {
-            var remote = remote(credential)
+        for generation in backend.knownGeneration.map({ [$0] }) ?? [read.generation] + others {
+            var remote = backend.remote(credential)
             remote.generation = generation
-            guard let request = read.request(for: generation) else { continue }
-            var exchange = await remote.send(request, asList: isList)
-            if knownGeneration != nil,
-                let (smaller, sent) = await sendSmaller(read, after: exchange.answer, remote)
-            {
-                return (smaller, generation, sent)
+            guard var sent = await sendFitting(read, remote, triesSmaller: isKnown) else {
+                continue
             }
             // A backend without orders lists in its own.
-            if knownGeneration != nil, read.hasOrderOfIDsAlone, exchange.answer.mayRefuseOrder {
+            if isKnown, read.hasOrderOfIDsAlone, sent.0.answer.mayRefuseOrder {
                 read.isInBackendsOrder = true
-                guard let plain = read.request(for: generation) else { continue }
-                exchange = await remote.send(plain, asList: isList)
-                if let (smaller, sent) = await sendSmaller(read, after: exchange.answer, remote) {
-                    return (smaller, generation, sent)
+                guard let plain = await sendFitting(read, remote, triesSmaller: true) else {
+                    continue
                 }
+                sent = plain
             }
-            guard exchange.answer.mayNeedOtherGeneration else {
-                return (exchange, generation, read)
+            guard sent.0.answer.mayNeedOtherGeneration else {
+                return (sent.0, generation, sent.1)
             }
-            first = first ?? (exchange, generation, read)
+            first = first ?? (sent.0, generation, sent.1)
         }
         return first
     }
 
-    /// Sends a list again for fewer rows, if the backend may have refused their number, and remembers for its
-    /// table the number that was taken.
-    /// - Returns: nil if the number was not the reason.
-    private func sendSmaller(
-        _ refused: ForwardedRead, after refusal: RemoteAnswer, _ remote: Remote
+    /// Sends a read. If the backend may have refused the number of its rows, it is sent again for fewer, and the
+    /// number that was taken is remembered for its table.
+    /// - Returns: nil if the backend's generation cannot express the read.
+    private func sendFitting(
+        _ wanted: ForwardedRead, _ remote: Remote, triesSmaller: Bool
     ) async -> (RemoteExchange, ForwardedRead)? {
-        var (read, answer) = (refused, refusal)
-        for _ in 0..<SyncLimits.smallerPages {
+        let isList = if case .list = wanted.target { true } else { false }
+        guard let request = wanted.request(for: remote.generation) else { return nil }
+        let sent = await remote.send(request, asList: isList)
+        var (read, answer) = (wanted, sent.answer)
+        for _ in 0..<(triesSmaller ? SyncLimits.smallerPages : 0) {
             guard let (smaller, rows) = read.smaller(after: answer),
                 let request = smaller.request(for: remote.generation)
-            else { return nil }
+            else { break }
             let exchange = await remote.send(request, asList: true)
             if case .rows = exchange.answer {
-                if takenRows.count >= SyncLimits.readTables { takenRows = [:] }
-                takenRows[read.table] = rows
+                if backend.takenRows.count >= SyncLimits.readTables { backend.takenRows = [:] }
+                backend.takenRows[read.table] = rows
                 return (exchange, smaller)
             }
             (read, answer) = (smaller, exchange.answer)
         }
-        return nil
+        return (sent, wanted)
     }
 
     /// Finds the backend's generation with a list of the table.
@@ -234,12 +213,12 @@ extension SyncEngine {
     private func findGeneration(
         with read: ForwardedRead, _ credential: Credential
     ) async -> Prover.Failure? {
-        var prover = prover(remote(credential))
+        var prover = backend.prover(backend.remote(credential))
         // A refusal proves the backend too, and does not show its generation.
         prover.writers = read.generation
         switch await prover.prove([read.table]) {
         case .proven(let generation):
-            await noteProof(of: generation)
+            await backend.noteProof(of: generation)
             return nil
         case .failed(let failure):
             switch failure.state {
@@ -256,31 +235,22 @@ extension SyncEngine {
     ) async {
         switch answer {
         case .page, .item:
-            guard !isProven || scheduler.backend.state != .online else { return }
-            guard knownGeneration != nil else { return await noteReachable() }
-            isProven = true
-            await noteProven()
+            guard !backend.isProven || context.scheduler.backend.state != .online else { return }
+            guard backend.knownGeneration != nil else { return await backend.noteReachable() }
+            await backend.noteList()
         case .other, .withoutRow:
-            if scheduler.backend.state != .online { await noteReachable() }
+            if context.scheduler.backend.state != .online { await backend.noteReachable() }
         case .refused:
             // One table may require a sign-in that others do not. Without a token, a 401 is about this
             // table only, and shows that the backend answers.
             if remote == .unauthorized, case .token = credential {
-                refused(credential)
-                if hasOtherToken(than: credential) { signal.send(.signedIn) }
+                await backend.note(.signIn, credential)
                 await announceStatus()
-            } else if !scheduler.backend.state.isConsistent(with: remote) {
-                await noteReachable()
+            } else if !context.scheduler.backend.state.isConsistent(with: remote) {
+                await backend.noteReachable()
             }
         case .unreachable, .untranslatable: break
         }
-    }
-
-    /// The wait that the backend, or the table of a read, named and that is not over; nil if there is none.
-    private func namedWait(of table: TableName) async -> Prover.Failure? {
-        if let failure = await namedWait() { return failure }
-        let (tables, failure) = await allowed([table])
-        return tables.isEmpty ? failure : nil
     }
 
     /// Records that the backend is out of reach, as soon as one request shows it. A failure that may be the
@@ -288,24 +258,26 @@ extension SyncEngine {
     private func recordFailure(_ failure: Prover.Failure, of table: TableName) async {
         if failure.mayBeOfTable {
             if failure.retryAfter != nil {
-                let random = random
-                do {
-                    try await store.write {
-                        _ = try $0.tableWaits.note(.pull, of: table, failure, random: random)
-                    }
-                } catch {
-                    log.warning("wait not stored", metadata: ["error": "\(error)"])
+                await write(or: "wait not stored") { [random] in
+                    _ = try $0.tableWaits.note(.pull, of: table, failure, random: random)
                 }
             }
             let gap = Duration.seconds(SyncLimits.readGapSeconds)
-            let isProvenNow = provenAt.map { clock.uptime() - $0 < gap } ?? false
-            return isProvenNow ? () : signal.send(.unreachable)
+            let isProvenNow = backend.provenAt.map { clock.uptime() - $0 < gap } ?? false
+            if !isProvenNow { signal.send(.unreachable) }
+            return
         }
-        let before = scheduler.backend.state
-        fail(failure)
-        await keepNamedWait(failure)
-        if scheduler.backend.state != before { await announceStatus() }
+        let before = context.scheduler.backend.state
+        await backend.noteFailure(failure)
+        if context.scheduler.backend.state != before { await announceStatus() }
         signal.send(nil)
+    }
+}
+
+extension Prover.Failure {
+    /// What a client gets whose read it prevents.
+    fileprivate var answer: ForwardedAnswer {
+        .unreachable(reason: reason, retryAfter: retryAfter)
     }
 }
 

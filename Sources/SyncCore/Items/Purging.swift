@@ -244,7 +244,7 @@ extension SyncEngine {
     ///   without it a table with an open operation is left alone.
     public func remove(_ table: TableName, force: Bool = false) async -> TableRemovalOutcome {
         // A run holds records of the tables that it works on.
-        if current != nil { return .refusedRunning }
+        if runner.current != nil { return .refusedRunning }
         do throws(StoreError) {
             return try await store.write {
                 try TableRemoval(transaction: $0).remove(table, force: force)

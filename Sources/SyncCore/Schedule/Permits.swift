@@ -3,13 +3,13 @@ import Synchronization
 /// A bounded number of permits, for which a bounded number of callers wait in order of arrival. While closed
 /// it gives none, and every caller that waits gets none.
 package final class Permits: Sendable {
-    private struct Waiter {
+    struct Waiter {
         let number: Int
         let continuation: CheckedContinuation<Bool, Never>
         /// Ends the wait when the time-out is over.
         var timeout: Task<Void, Never>?
     }
-    private struct State {
+    struct State {
         var free: Int
         var isOpen = true
         /// Whether a permit was returned while no caller waited for it.
@@ -28,7 +28,7 @@ package final class Permits: Sendable {
             return waiting.count < limit ? nil : false
         }
     }
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let limit: Int
 
     /// - Parameters:

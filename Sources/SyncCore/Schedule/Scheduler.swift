@@ -83,10 +83,13 @@ struct Scheduler: Sendable {
     }
 
     /// Whether a request may reach the backend, as far as the last ones have shown.
-    var isInReach: Bool {
+    var isInReach: Bool { if case .down = link { false } else { true } }
+
+    /// When a backend that is away, or asks for a sign-in, is looked for again; nil if it is not away.
+    var nextProbe: Duration? {
         switch link {
-        case .open, .up, .signedOut: true
-        case .down: false
+        case .down(_, _, let probe), .signedOut(let probe): probe
+        case .open, .up: nil
         }
     }
 
@@ -120,12 +123,7 @@ struct Scheduler: Sendable {
             lastProgress = now
             return .wait(until: nil)
         }
-        if case .down(_, _, let probe) = link {
-            return now >= probe ? .probe : .wait(until: probe)
-        }
-        if case .signedOut(let probe) = link {
-            return now >= probe ? .probe : .wait(until: probe)
-        }
+        if let nextProbe { return now >= nextProbe ? .probe : .wait(until: nextProbe) }
         if let syncAt, now >= syncAt {
             self.syncAt = nextInterval(now)
             return .run(.sync)
@@ -187,11 +185,10 @@ struct Scheduler: Sendable {
         if isRunning {
             return rest > .seconds(SyncLimits.stallSeconds + SyncLimits.requestPatienceSeconds)
         }
-        guard outlook.hasDue, settings.triggers.contains(.afterWrites) else { return false }
-        switch link {
-        case .down, .signedOut: return false
-        case .open, .up: return rest > .seconds(SyncLimits.stallSeconds)
+        guard outlook.hasDue, settings.triggers.contains(.afterWrites), nextProbe == nil else {
+            return false
         }
+        return rest > .seconds(SyncLimits.stallSeconds)
     }
 
     // MARK: Events
@@ -219,11 +216,8 @@ struct Scheduler: Sendable {
                 link = .down(failures: failures, since: since, nextProbe: now)
             }
         case .unreachable:
-            switch link {
             // A backend that asks for a sign-in is in reach.
-            case .open, .up, .signedOut: mustProbe = true
-            case .down: break
-            }
+            if isInReach { mustProbe = true }
         case .signedIn:
             if case .signedOut = link {
                 link = .open
@@ -280,18 +274,12 @@ struct Scheduler: Sendable {
 
     /// Records that the backend gave a list or a verdict, or an answer about one table.
     /// - Parameter request: the request that such an answer refused.
-    /// - Returns: whether it was out of reach before.
-    @discardableResult
     mutating func reached(
         now: Duration, wall: Instant, reason: String = "The backend answers.",
         refused request: FailedRequest? = nil
-    ) -> Bool {
+    ) {
         lastProgress = now
-        let wasAway: Bool
-        switch link {
-        case .down, .signedOut: wasAway = true
-        case .open, .up: wasAway = false
-        }
+        let wasAway = nextProbe != nil
         link = .up
         setBackend(.online, reason, now: now, wall: wall, nextTry: nil)
         backend.failedRequest = request
@@ -299,7 +287,6 @@ struct Scheduler: Sendable {
             retriesAllWhenProven = true
             if settings.triggers.contains(.reconnect) { wish(.sync) }
         }
-        return wasAway
     }
 
     /// Returns whether every waiting operation becomes due now, and resets that.
@@ -348,10 +335,9 @@ struct Scheduler: Sendable {
         if isAutomatic { wish(.sync) }
     }
 
-    /// Forgets everything about the backend: it has another address, or it was accepted again.
-    mutating func forget(url: String, reason: String, now: Duration, wall: Instant) {
+    /// Forgets everything about the backend, because it was accepted again.
+    mutating func forget(reason: String, now: Duration, wall: Instant) {
         link = .open
-        backend.url = url
         setBackend(.offline, reason, now: now, wall: wall, nextTry: nil)
         backend.isAsked = false
         reachability.become(reach, now: now)

@@ -49,6 +49,16 @@ final class WakeSignal: Sendable {
         }
     }
 
+    /// Returns as ``wait()`` does, or when the uptime reaches a deadline.
+    func wait(until deadline: Duration?, _ clock: any EngineClock) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait() }
+            if let deadline { group.addTask { await clock.sleep(until: deadline) } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// Returns when a signal was sent since the last ``take()``, or when the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {

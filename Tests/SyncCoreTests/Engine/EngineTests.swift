@@ -202,7 +202,7 @@ import Testing
         let world = try World(BackendOptions(flavour: .mobileServices))
         try await world.seed("a", #"{"text":"x"}"#)
         _ = await world.engine.pull(world.todo)
-        #expect(await world.engine.generation == .mobileServices)
+        #expect(await world.engine.knownGeneration == .mobileServices)
         let (store, other) = try world.reborn(address: "http://other:1")
         #expect(await other.sync().state == .offline)
         try await other.rebind()
@@ -312,7 +312,7 @@ import Testing
         async throws
     {
         let world = try World()
-        await world.engine.runMaintenance()
+        await world.engine.with { await $0.maintenance.run() }
         try await world.insert("a")
         try await world.insert("b")
         let clock = world.clock
@@ -323,13 +323,13 @@ import Testing
         }
         _ = await world.engine.push()
         world.clock.advance(by: .seconds(61))
-        await world.engine.runMaintenance()
+        await world.engine.with { await $0.maintenance.run() }
         let sample = try #require(
             try await world.engine.samples(since: .earliest, stepSeconds: 60).first)
         #expect((sample.depth, sample.succeeded, sample.failed) == (1, 2, 1))
         #expect((40...60).contains(try #require(sample.latencyMilliseconds)))
         world.clock.advance(by: .seconds(61))
-        await world.engine.runMaintenance()
+        await world.engine.with { await $0.maintenance.run() }
         let quiet = try #require(
             try await world.engine.samples(since: .earliest, stepSeconds: 60).last)
         #expect((quiet.succeeded, quiet.failed) == (0, 0))

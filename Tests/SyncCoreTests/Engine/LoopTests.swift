@@ -118,7 +118,11 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await world.engine.run() }
             // The first sync of the interval trigger is at the start.
-            if trigger == .interval { try await world.pass { await world.engine.lastSync != nil } }
+            if trigger == .interval {
+                try await world.pass {
+                    await world.engine.with { $0.context.memory.lastSync } != nil
+                }
+            }
             if trigger == .reconnect {
                 world.transport.decide { _, _ in .notSent }
                 try await world.insert("known")
@@ -138,7 +142,7 @@ import Testing
             case .reconnect: #expect(waited <= .seconds(30))
             case .interval: #expect((.seconds(60)...(.seconds(121))).contains(waited))
             }
-            #expect(await world.engine.stalls == 0)
+            #expect(await world.engine.with { $0.context.memory.stalls } == 0)
             if trigger != .afterWrites {
                 try await world.pass { try await world.local("theirs") != nil }
             }
@@ -156,7 +160,7 @@ import Testing
             group.addTask { await world.engine.run() }
             // Advance the time only then: a stall before the request would be a different case.
             try await world.pass { world.transport.targets.contains { $0.hasPrefix("POST") } }
-            while await world.engine.stalls == 0 {
+            while await world.engine.with { $0.context.memory.stalls } == 0 {
                 try Task.checkCancellation()
                 await Task.yield()
                 // Only the watchdog sleeps while the loop waits for its request.

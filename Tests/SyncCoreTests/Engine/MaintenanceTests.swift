@@ -12,10 +12,10 @@ import Testing
 @Suite(.ends) struct MaintenanceTests {
     @Test func `samples are kept for seven days and then cut`() async throws {
         let world = try World()
-        await world.engine.runMaintenance()
+        await world.engine.with { await $0.maintenance.run() }
         for _ in 0..<(9 * 24) {
             world.clock.advance(by: .seconds(3600))
-            await world.engine.runMaintenance()
+            await world.engine.with { await $0.maintenance.run() }
         }
         let samples = try await world.engine.samples(since: .earliest, stepSeconds: 60).dropLast()
         let oldest = try #require(samples.first).at
@@ -25,7 +25,7 @@ import Testing
 
     @Test func `the file of a long log is emptied once a minute`() async throws {
         let world = try World()
-        await world.engine.runMaintenance()
+        await world.engine.with { await $0.maintenance.run() }
         try await world.store.write { transaction in
             for number in 0..<20 {
                 try transaction.run(
@@ -38,7 +38,7 @@ import Testing
         }
         #expect(try logBytes() > 2_000_000)
         world.clock.advance(by: .seconds(61))
-        await world.engine.runMaintenance()
+        await world.engine.with { await $0.maintenance.run() }
         #expect(try logBytes() == 0)
     }
 

@@ -57,9 +57,8 @@ import Testing
                 group.addTask { await world.engine.refresh(world.todo, since: now) }
             }
             // They wait for the run before it may end.
-            while await world.engine.waiters.values.map(\.count).reduce(0, +) < 8 {
-                await Task.yield()
-            }
+            let run = try #require(await world.engine.with { $0.runner.current?.end })
+            while run.state.withLock({ $0.waiting.count }) < 8 { await Task.yield() }
             gate.open()
         }
         await first
@@ -117,7 +116,7 @@ import Testing
         try await world.insert("a")
         #expect(try found(world, "todoitem") == ["revalidate", "write-through"])
         #expect(try found(world, "unknown") == ["revalidate", "write-through"])
-        await world.engine.update(SyncSettings(triggers: [.manual]))
+        await world.engine.update { _ in SyncSettings(triggers: [.manual]) }
         #expect(try found(world, "todoitem") == ["local", "local"])
         #expect(try found(world, "unknown") == ["local", "local"])
         let chosen = try await world.store.updateTable(world.todo) {
@@ -125,7 +124,7 @@ import Testing
         }
         #expect(chosen.readPolicy.resolved(by: chosen.standard) == .local)
         #expect(try found(world, "todoitem") == ["local", "write-through"])
-        await world.engine.update(SyncSettings())
+        await world.engine.update { _ in SyncSettings() }
         #expect(try found(world, "todoitem") == ["revalidate", "write-through"])
         _ = try await world.store.updateTable(world.todo) { $0.writePolicy = .local }
         #expect(try found(world, "todoitem") == ["revalidate", "local"])

@@ -69,6 +69,6 @@ struct SettingsForAllTests {
         world.clock.advance(by: .seconds(20))
         await world.engine.apply(all)
         #expect(await world.engine.mode == .offline(until: until))
-        #expect(await world.engine.scheduler.modeEnd == end)
+        #expect(await world.engine.with { $0.context.scheduler.modeEnd } == end)
     }
 }

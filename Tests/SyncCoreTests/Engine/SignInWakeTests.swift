@@ -122,7 +122,7 @@ import Testing
         #expect(await world.engine.backendStatus.state == .signedOut)
         tokens.all.withLock { $0 = ["new"] }
         world.engine.nudge(.signedIn)
-        await world.engine.takeCauses()
+        await world.engine.with { $0.runner.takeCauses() }
         _ = await world.engine.push(isExplicit: false)
         #expect(try await world.open().isEmpty)
         #expect(try await world.operations([.done]).count == 1)

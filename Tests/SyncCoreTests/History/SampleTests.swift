@@ -37,7 +37,7 @@ import Testing
         _ = await world.engine.push()
         try await check(world.engine, world.store)
         world.clock.advance(by: .seconds(61))
-        await world.engine.sampleMinute()
+        await world.engine.with { await $0.maintenance.sampleMinute() }
         try await world.insert("c")
         try await world.delete("c")
         try await world.update("a", #"{"text":"bread"}"#)
@@ -46,7 +46,7 @@ import Testing
         let (store, engine) = try world.reborn()
         _ = await engine.push()
         world.clock.advance(by: .seconds(61))
-        await engine.sampleMinute()
+        await engine.with { await $0.maintenance.sampleMinute() }
         try await check(engine, store)
         let applied = try await engine.samples(since: .earliest, stepSeconds: 60).map {
             $0.growth.applied
@@ -150,12 +150,12 @@ import Testing
         let world = try World()
         try await world.insert("a")
         world.clock.advance(by: .seconds(61))
-        await world.engine.sampleMinute()
+        await world.engine.with { await $0.maintenance.sampleMinute() }
         world.clock.jump(by: .seconds(-61))
         try await world.insert("b")
-        await world.engine.sampleMinute()
+        await world.engine.with { await $0.maintenance.sampleMinute() }
         world.clock.advance(by: .seconds(61))
-        await world.engine.sampleMinute()
+        await world.engine.with { await $0.maintenance.sampleMinute() }
         let samples = try await world.engine.samples(since: .earliest, stepSeconds: 60)
         #expect(samples.map(\.growth.accepted).reduce(0, +) == 2)
     }
@@ -166,10 +166,10 @@ import Testing
         let world = try World()
         for _ in 0..<3 {
             world.clock.advance(by: .seconds(60))
-            await world.engine.sampleMinute()
+            await world.engine.with { await $0.maintenance.sampleMinute() }
         }
         world.clock.jump(by: .seconds(-3600))
-        await world.engine.sampleMinute()
+        await world.engine.with { await $0.maintenance.sampleMinute() }
         let samples = try await world.engine.samples(since: .earliest, stepSeconds: 60)
         #expect(samples.map(\.at) == [world.clock.now().roundedDown(toSeconds: 60)])
     }

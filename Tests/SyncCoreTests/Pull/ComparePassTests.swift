@@ -313,7 +313,7 @@ import Testing
         let (_, engine) = try world.reborn()
         var settings = await engine.settings
         settings.checkCopies = Self.hour
-        await engine.update(settings)
+        await engine.update { [settings] _ in settings }
         #expect(await engine.sync().state == .complete)
         #expect(lists(world).isEmpty)
         world.clock.advance(by: .seconds(61))

@@ -34,7 +34,7 @@ import Testing
             let run = await world.engine.pull(world.todo, query: try PullQuery(parsing: text))
             #expect(run.state == .complete, "\(run)")
             #expect(run.pull.first?.received == 6, "\(run)")
-            let isThird = await world.engine.generation == .datasync
+            let isThird = await world.engine.knownGeneration == .datasync
             #expect(isThird == (flavour == .datasync || flavour == .toolkit))
             let wanted = isThird ? "contains(text,'7')" : "substringof('7',text)"
             #expect(world.transport.targets.contains { $0.contains(wanted) })

@@ -289,7 +289,9 @@ import Testing
         let world = try World(options)
         try await world.fill(3)
         let missing = try #require(TableName("missing"))
-        await world.engine.update(SyncSettings(triggers: [.manual], tables: [missing, world.todo]))
+        await world.engine.update { _ in
+            SyncSettings(triggers: [.manual], tables: [missing, world.todo])
+        }
         let run = await world.engine.sync()
         #expect(run.state == .completeWithErrors, "\(run)")
         #expect(run.pull.contains { $0.table == "todoitem" && $0.applied == 3 })

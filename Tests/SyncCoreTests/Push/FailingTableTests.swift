@@ -122,7 +122,7 @@ import Testing
             #expect(try await table(world).pending == 33)
             // Each failure doubles the bound of the wait, up to ten minutes.
             #expect((4...40).contains(count(world, "POST /tables/orders")))
-            #expect(await world.engine.stalls == 0)
+            #expect(await world.engine.with { $0.context.memory.stalls } == 0)
             world.transport.decide { _, _ in nil }
             try await world.pass(for: .seconds(601))
             #expect(try await world.open().isEmpty)

@@ -116,7 +116,7 @@ import Testing
         #expect(try await world.open().isEmpty, "seed \(seed)")
         #expect(
             faults.early.withLock { $0 }.isEmpty, "seed \(seed): \(faults.early.withLock { $0 })")
-        #expect(await world.engine.stalls == 0)
+        #expect(await world.engine.with { $0.context.memory.stalls } == 0)
         for (name, id) in written {
             let table = try #require(TableName(name))
             #expect(try await world.backend.effectCount(table, id) == 1, "seed \(seed), \(id)")

@@ -32,7 +32,7 @@ import Testing
         let reasons = try await world.open().compactMap(\.reason)
         #expect(Set(reasons) == ["A person has paused the table todoitem."])
         // A person's retry does not pass the pause either, and nothing is due.
-        #expect(await !world.engine.outlook().hasDue)
+        #expect(await !world.engine.with { await $0.runner.outlook().hasDue })
         try await pause(world, .nothing)
         #expect(await world.engine.sync().state == .complete)
         #expect(try await world.remote("a")?.deleted ?? true)

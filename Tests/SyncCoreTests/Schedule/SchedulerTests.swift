@@ -101,12 +101,12 @@ import Testing
             now = until
             #expect(scheduler.next(now: now, outlook: due) == .probe)
         }
-        let wasAway = scheduler.reached(now: now, wall: wall)
-        #expect(wasAway)
-        #expect(scheduler.backend.state == .online)
+        #expect(scheduler.nextProbe != nil)
+        scheduler.reached(now: now, wall: wall)
+        #expect(scheduler.nextProbe == nil && scheduler.backend.state == .online)
         #expect(scheduler.next(now: now, outlook: due) == .run(.sync))
-        let isAway = scheduler.reached(now: now, wall: wall)
-        #expect(!isAway)
+        scheduler.reached(now: now, wall: wall)
+        #expect(scheduler.nextProbe == nil)
     }
 
     @Test(arguments: [
