@@ -38,7 +38,7 @@ final class KnownBackend: InEngine {
     /// When it last gave one, in uptime.
     var provenAt: Duration?
     /// The tables that failed in proofs since it last gave one, the latest last.
-    private(set) var failedInProofs: [TableName] = []
+    var failedInProofs: [TableName] = []
     /// The backend that the store belongs to; nil until it is read.
     private(set) var binding: Binding?
     /// See ``BackendBinding/owner()``; nil until ``binding`` is read.
@@ -106,9 +106,6 @@ final class KnownBackend: InEngine {
             },
             yields: yields, progress: progress)
     }
-
-    /// Whether nothing tells the backend's generation but the configuration.
-    var isGenerationUnheard: Bool { isGenerationOpen && source == .configuration }
 
     /// Whether there is another token than the one that the backend refused.
     func hasOtherToken(than refused: Credential) -> Bool {
@@ -200,12 +197,6 @@ final class KnownBackend: InEngine {
     func refused(_ credential: Credential) {
         access.credentialRefused(credential)
         fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
-    }
-
-    /// Records that tables failed in a proof. The next one begins with others.
-    func noteFailedProof(of tables: [TableName]) {
-        failedInProofs.removeAll { tables.contains($0) }
-        failedInProofs += tables
     }
 
     /// Records that the backend is in reach, which is no proof.

@@ -38,7 +38,7 @@ struct Proofs: InEngine {
         guard !tables.isEmpty else { return await checkReachability(credential) }
         let remote = backend.remote(credential)
         var prover = backend.prover(remote)
-        if backend.isGenerationUnheard {
+        if prover.isGenerationOpen, !prover.isRemembered {
             let next = try? await store.read { try $0.dueOperations.next(upTo: .max, limit: 1) }
             prover.writers = next?.first?.generation
         }
@@ -47,7 +47,10 @@ struct Proofs: InEngine {
             await backend.noteProof(of: generation)
             return nil
         case .failed(let failure):
-            backend.noteFailedProof(of: tables.filter { remote.failures.last(of: $0) != nil })
+            // The next proof begins with other tables.
+            let failed = tables.filter { remote.failures.last(of: $0) != nil }
+            backend.failedInProofs.removeAll { failed.contains($0) }
+            backend.failedInProofs += failed
             // The pull reports this for its own table. Other tables are not affected.
             if failure.isAboutTable, await isUnknownHere(wish) {
                 await backend.noteReachable(about: failure)

@@ -37,7 +37,7 @@ final class Runner: InEngine {
     /// The requested runs that have not begun.
     private var announced: [Scheduler.Wish: OpenRun] = [:]
     /// The number of callers that wait for another run to end before theirs begins.
-    private(set) var callersBehind = 0
+    private var callersBehind = 0
     /// The number of requested runs that ended without beginning and are being saved.
     private var ending = 0
     /// What a sync has pulled that made way for another run; the next one goes on from there.
@@ -192,7 +192,7 @@ final class Runner: InEngine {
     }
 
     /// Performs the passes of the run in progress, and ends it.
-    func execute() async {
+    private func execute() async {
         guard let open = current else { return }
         if !open.isForRead { await save(open.run) }
         let end = await passes(open)
@@ -307,6 +307,7 @@ final class Runner: InEngine {
         return Run(id: id, identity: store.identity, kind: wish.kind, startedAt: clock.now())
     }
 }
+
 extension Run {
     /// Whether it is a sync that came to its end and copied every table. Operations may still wait, or need a
     /// decision.

@@ -58,7 +58,7 @@ final class SyncLoop: InEngine {
         }
     }
 
-    func iterate() async {
+    private func iterate() async {
         while !Task.isCancelled {
             lastIteration = clock.uptime()
             takeCauses()
@@ -79,7 +79,7 @@ final class SyncLoop: InEngine {
 
     /// Waits until two looks in a row find the loop stalled.
     /// - Returns: true if due work was not touched for too long; false if cancelled.
-    func waitForStall() async -> Bool {
+    private func waitForStall() async -> Bool {
         // One look may come just before the loop takes up what has become due at that moment.
         var isSuspected = false
         while !Task.isCancelled {
