@@ -160,7 +160,7 @@ import Testing
             group.addTask { await world.engine.run() }
             // Advance the time only then: a stall before the request would be a different case.
             try await world.pass { world.transport.targets.contains { $0.hasPrefix("POST") } }
-            while await world.engine.with { $0.context.memory.stalls } == 0 {
+            while await world.engine.with({ $0.context.memory.stalls }) == 0 {
                 try Task.checkCancellation()
                 await Task.yield()
                 // Only the watchdog sleeps while the loop waits for its request.
