@@ -368,20 +368,18 @@ extension AnswerForm {
             if call.method == .get { fields.forbidCaches() }
         case .mobileApps, .datasync, .toolkit: break
         }
+        self = .understudy(profile.generation)
         let isFirst = profile.generation == .mobileServices
-        let bare = fields
+        bodilessFields = fields
         fields[.contentType] = isFirst ? "application/json" : "application/json; charset=utf-8"
+        if isFirst { bodilessFields = fields }
+        self.fields = fields
+        errors = profile.errors
         // The older of the third generation's servers answers clients of the second as those expect.
-        let hasItemsEnvelope =
-            switch profile.flavour {
-            case .datasync: !(call.apiVersion ?? "3").hasPrefix("2")
-            case .toolkit: true
-            case .mobileServices, .mobileApps, .node, .express, .dotnet: false
-            }
-        self.init(
-            fields: fields, bodilessFields: isFirst ? fields : bare, errors: profile.errors,
-            hasItemsEnvelope: hasItemsEnvelope,
-            hasLastModified: profile.generation == .datasync && options.stamps != .none)
+        if profile.flavour == .datasync {
+            hasItemsEnvelope = !(call.apiVersion ?? "3").hasPrefix("2")
+        }
+        if options.stamps == .none { hasLastModified = false }
     }
 }
 

@@ -303,13 +303,8 @@ extension TableRequest {
         let columns = try merged(row, kept)
         var deleted = row.deleted
         if let mark = sent.deleted, profile.generation != .mobileServices { deleted = mark }
-        try checkDeletion(from: row.deleted, to: deleted, name)
-        if deleted, !row.deleted { try constraints.checkReferences(to: [row], in: name) }
-        if !deleted { try constraints.check(kept.table, row.id, columns) }
-        let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
-        let kind = undeletes ? EffectKind.undelete : .update
-        guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
-        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
+        return try change(
+            row, to: columns, deleted: deleted, as: undeletes ? .undelete : .update, sent, kept)
     }
 
     /// `PATCH /tables/{table}`: the Node server takes the id from the body.
@@ -336,17 +331,12 @@ extension TableRequest {
         let owner = try owner(in: table)
         let kept = try kept(
             scripted(owner?.added(to: sent.columns) ?? sent.columns, over: row, name), table)
-        try checkDeletion(from: row.deleted, to: sent.deleted ?? false, name)
+        let deleted = sent.deleted ?? false
         var columns = withDefaults(kept.columns, table)
         columns.merge(
             Columns(row.columns.all.filter { profile.hides($0.name, table.options.idKind) }))
-        let change = RowChange(
-            old: row, columns: columns, deleted: sent.deleted ?? false, version: newVersion())
-        if change.deleted, !row.deleted { try constraints.checkReferences(to: [row], in: name) }
-        if !change.deleted { try constraints.check(kept.table, row.id, columns) }
-        let kind = row.deleted && !change.deleted ? EffectKind.undelete : .replace
-        guard let changed = try self.change(change, as: kind, kept) else { return .overtaken }
-        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
+        let kind = row.deleted && !deleted ? EffectKind.undelete : .replace
+        return try change(row, to: columns, deleted: deleted, as: kind, sent, kept)
     }
 
     /// `POST /tables/{table}/{id}`.
@@ -396,18 +386,20 @@ extension TableRequest {
         return columns
     }
 
-    /// A write that deletes an item or brings it back needs what its own method would need.
-    private func checkDeletion(
-        from old: Bool, to new: Bool, _ name: TableName
-    ) throws(Refusal) {
-        if new, !old { try check(.delete, name) }
-        if old, !new { try check(.undelete, name) }
-    }
-
+    /// Gives a row what an update or a replacement makes of it. One that deletes the item or brings it back needs
+    /// what its own method would need.
     private func change(
-        _ change: RowChange, as kind: EffectKind, _ kept: Kept
-    ) throws -> Row? {
-        try storage.change([change], in: kept.table.name, as: kind, write(adding: kept.new))?.first
+        _ row: Row, to columns: Columns, deleted: Bool, as kind: EffectKind, _ sent: Sent,
+        _ kept: Kept
+    ) throws -> Outcome {
+        let name = kept.table.name
+        if deleted != row.deleted { try check(deleted ? .delete : .undelete, name) }
+        if deleted, !row.deleted { try constraints.checkReferences(to: [row], in: name) }
+        if !deleted { try constraints.check(kept.table, row.id, columns) }
+        let change = RowChange(old: row, columns: columns, deleted: deleted, version: newVersion())
+        let rows = try storage.change([change], in: name, as: kind, write(adding: kept.new))
+        guard let changed = rows?.first else { return .overtaken }
+        return .changed(changed, sent: scripted(sent.all, over: row, name), kept.table)
     }
 
     /// The id of a new row; nil where the storage numbers them.

@@ -30,17 +30,6 @@ package struct AnswerForm: Sendable {
     /// Whether an answer with one item has `Last-Modified`.
     package var hasLastModified: Bool
 
-    package init(
-        fields: HTTPFields, bodilessFields: HTTPFields, errors: ErrorBody, hasItemsEnvelope: Bool,
-        hasLastModified: Bool
-    ) {
-        self.fields = fields
-        self.bodilessFields = bodilessFields
-        self.errors = errors
-        self.hasItemsEnvelope = hasItemsEnvelope
-        self.hasLastModified = hasLastModified
-    }
-
     package func json(_ status: HTTPResponse.Status, _ bytes: [UInt8]) -> Response {
         Response(status: status, headerFields: fields, body: bytes)
     }
@@ -132,7 +121,7 @@ package struct AnswerForm: Sendable {
 // Understudy's own form.
 extension AnswerForm {
     /// The form of Understudy's answers to clients of a generation.
-    static func understudy(_ generation: Generation) -> AnswerForm {
+    package static func understudy(_ generation: Generation) -> AnswerForm {
         switch generation {
         case .mobileServices: mobileServices
         case .mobileApps: mobileApps
