@@ -201,7 +201,8 @@ import Testing
         _ world: World, remote: String, local: String, requests: [String]
     ) async throws {
         let sent = world.transport.targets.map { $0.prefix { $0 != " " }.description }
-        #expect(sent == requests)
+        // A generation that answers with a part of the row has it read afterwards.
+        #expect(sent.prefix(requests.count).elementsEqual(requests), "\(sent)")
         let theirs = try await world.remote("a")
         let todo = world.todo
         let here = try await world.store.read { transaction in
@@ -246,6 +247,7 @@ import Testing
         try await expect(
             world, remote: #"{"text":"theirs","note":"t"}"#, local: #"{"text":"mine","note":"n"}"#,
             requests: ["PATCH"])
+        #expect(world.transport.targets.count == 1)
         let conflict = try await world.store.firstConflict()
         #expect(conflict.base?.text == #"{"text":"1","note":"n"}"#)
         #expect(conflict.mine?.text == #"{"text":"mine","note":"n"}"#)
