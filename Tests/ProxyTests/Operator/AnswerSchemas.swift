@@ -66,8 +66,7 @@ struct AnswerSchemas {
     }
 
     private func object(_ recorder: MemberRecorder, of type: any Decodable.Type) -> JSONValue {
-        let module = String(reflecting: type).prefix { $0 != "." }
-        let name = "\(module).\("\(type)".prefix { $0 != "<" })"
+        let name = String(String(reflecting: type).prefix { $0 != "<" })
         var members: [JSONValue.Member] = [.init("type", .string("object"))]
         if let comment = comments[name] {
             members.append(.init("description", .string(comment)))
@@ -103,14 +102,14 @@ struct AnswerSchemas {
         _ type: Word.Type
     ) -> [String] { type.allCases.compactMap { $0.rawValue as? String } }
 
-    /// The comments of the types of a module and of their members, by `Module.Type` and `Module.Type.member`.
+    /// The comments of the types of a module and of their members, by names such as `Module.Type.member`.
     private static func comments(in module: URL) throws -> [String: String] {
         var found: [String: String] = [:]
         let files = FileManager.default.enumerator(at: module, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
             guard file.pathExtension == "swift" else { continue }
             var lines: [String] = []
-            var types: [(indent: Int, name: String)] = []
+            var types = [(indent: -1, name: module.lastPathComponent)]
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 let words = line.split(separator: " ").map(String.init)
                 if words.first == "///" {
@@ -123,13 +122,10 @@ struct AnswerSchemas {
                 guard let kind = words.firstIndex(where: kinds.contains), words.count > kind + 1
                 else { continue }
                 types.removeAll { $0.indent >= indent }
-                let name = words[kind + 1].prefix { $0.isLetter || $0.isNumber }
-                let isMember = ["let", "var"].contains(words[kind])
-                let owner = isMember ? types.last.map { "\($0.name)." } ?? "" : ""
-                if !isMember { types.append((indent, String(name))) }
-                if ["package", "public"].contains(words[0]) {
-                    found["\(module.lastPathComponent).\(owner)\(name)"] = comment
-                }
+                let last = words[kind + 1].prefix { $0.isLetter || $0.isNumber || $0 == "." }
+                let name = "\(types[types.count - 1].name).\(last)"
+                if !["let", "var"].contains(words[kind]) { types.append((indent, name)) }
+                if ["package", "public"].contains(words[0]) { found[name] = comment }
             }
         }
         return found
