@@ -85,7 +85,7 @@ final class StatementRows: DatabaseCursor {
 
 /// The row that a statement stands on. It holds only until the closure returns that it is given to.
 ///
-/// Columns are read in place, by their places, 0 for the first, or by their names.
+/// Columns are read in place, by their places, 0 for the first.
 package struct StatementRow {
     // Sound, for every `unsafe` below: the statement stands on a row as long as the closure runs, on the
     // thread that has the connection (`Statement.swift`). What SQLite lends is copied before the next call.
@@ -100,12 +100,6 @@ package struct StatementRow {
     package subscript<Value: StatementValue>(column: Int) -> Value? {
         isNull(column) ? nil : Value(self, column)
     }
-
-    /// A column that is never null. A statement that has no such column is a programming error.
-    package subscript<Value: StatementValue>(name: String) -> Value { self[place(name)] }
-
-    /// A column that may be null. A statement that has no such column is a programming error.
-    package subscript<Value: StatementValue>(name: String) -> Value? { self[place(name)] }
 
     /// Whether a column is null; columns count from 0.
     package func isNull(_ column: Int) -> Bool {
@@ -148,13 +142,6 @@ package struct StatementRow {
         case SQLITE_TEXT: .text(text(column))
         default: .blob(bytes(column))
         }
-    }
-
-    private func place(_ name: String) -> Int {
-        guard let place = statement.index(ofColumn: name) else {
-            preconditionFailure("The statement has no column \(name).")
-        }
-        return place
     }
 }
 

@@ -98,15 +98,6 @@ import Testing
         }
     }
 
-    @Test func `a column is read by its name in any case`() throws {
-        try inTransaction { db in
-            let row = try db.first("SELECT 7 AS seven, 'x' AS other, NULL AS none") { row in
-                (row["seven"] as Int, row["OTHER"] as String, row["none"] as String?)
-            }
-            #expect(row?.0 == 7 && row?.1 == "x" && row?.2 == nil)
-        }
-    }
-
     /// Steps a statement with the values that it has; false where it gives no row.
     @discardableResult
     private func run(_ statement: Statement) throws -> Bool {

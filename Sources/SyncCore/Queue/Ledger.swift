@@ -18,6 +18,13 @@ public struct Ledger: Sendable, Hashable {
     /// How often an operation was sent again.
     public var retries: Int64 = 0
 
+    /// Each count, with the name under which the store keeps it.
+    static let counters: [(name: String, count: any WritableKeyPath<Ledger, Int64> & Sendable)] = [
+        ("accepted", \.accepted), ("done", \.applied), ("collapsed", \.collapsed),
+        ("discarded", \.discarded), ("conflict", \.conflicts), ("quarantined", \.refusals),
+        ("retried", \.retries),
+    ]
+
     /// Whether every accepted write is accounted for.
     public var balances: Bool {
         accepted == applied + collapsed + discarded + Int64(queue.open)
@@ -33,7 +40,12 @@ public struct QueueCounts: Codable, Sendable, Hashable {
     public var conflict = 0
     public var quarantined = 0
 
-    public var open: Int { queued + waiting + sending + unknown + conflict + quarantined }
+    static let states: [OperationState: any WritableKeyPath<QueueCounts, Int> & Sendable] = [
+        .queued: \.queued, .waiting: \.waiting, .sending: \.sending, .unknown: \.unknown,
+        .conflict: \.conflict, .quarantined: \.quarantined,
+    ]
+
+    public var open: Int { Self.states.values.reduce(0) { $0 + self[keyPath: $1] } }
 
     public init() {}
 }
@@ -50,11 +62,10 @@ struct LedgerTable {
             (row[0] as String, try Self.checked(row[1]))
         }
         let counters = Dictionary(found, uniquingKeysWith: { $1 })
-        return Ledger(
-            accepted: counters["accepted"] ?? 0, applied: counters["done"] ?? 0,
-            collapsed: counters["collapsed"] ?? 0, discarded: counters["discarded"] ?? 0,
-            queue: try queueCounts(), conflicts: counters["conflict"] ?? 0,
-            refusals: counters["quarantined"] ?? 0, retries: counters["retried"] ?? 0)
+        var ledger = Ledger(
+            accepted: 0, applied: 0, collapsed: 0, discarded: 0, queue: try queueCounts())
+        for (name, count) in Ledger.counters { ledger[keyPath: count] = counters[name] ?? 0 }
+        return ledger
     }
 
     /// Counts a write that needed no operation of its own.
@@ -87,16 +98,8 @@ struct LedgerTable {
         { row in
             (state: OperationState(rawValue: row[0]), count: Int(try Self.checked(row[1])))
         }
-        for (state, count) in found {
-            switch state {
-            case .queued: counts.queued = count
-            case .sending: counts.sending = count
-            case .waiting: counts.waiting = count
-            case .unknown: counts.unknown = count
-            case .conflict: counts.conflict = count
-            case .quarantined: counts.quarantined = count
-            case .done, .discarded, .collapsed, nil: break
-            }
+        for case (let state?, let count) in found {
+            if let place = QueueCounts.states[state] { counts[keyPath: place] = count }
         }
         return counts
     }

@@ -93,70 +93,60 @@ extension OperationFilter {
     func makeCondition(rowByRow: Bool) -> (sql: String, values: StatementValues) {
         let states = (states ?? OperationState.open).map { "'\($0.rawValue)'" }.sorted()
             .joined(separator: ",")
-        var sql = "state IN (\(states))"
+        var parts = ["state IN (\(states))"]
         var values: StatementValues = []
+        func add(_ sql: String, _ more: StatementValues = []) {
+            parts.append(sql)
+            values += more
+        }
         if let table {
-            sql += " AND table_id = (SELECT id FROM tables WHERE name_key = ?)"
-            values.append(table.lowercased())
+            add("table_id = (SELECT id FROM tables WHERE name_key = ?)", [table.lowercased()])
         }
         if isSearch {
-            sql += """
-                 AND (item_id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\'
-                  OR reason LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')
+            add(
                 """
-            values += Array(repeating: LikePattern.containing(text ?? ""), count: 4)
+                (item_id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\'
+                  OR reason LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')
+                """, Array(repeating: LikePattern.containing(text ?? ""), count: 4))
         }
         if let reason {
             if !Cause.hasMask(reason) {
                 // Such a text is the cause of no other reason.
-                sql += " AND reason = ?"
-                values.append(reason)
+                add("reason = ?", [reason])
             } else if rowByRow {
-                sql += " AND (reason = ? OR cause_of(reason) = ?)"
-                values += [reason, reason]
+                add("(reason = ? OR cause_of(reason) = ?)", [reason, reason])
             } else {
                 // Each reason is read once from the index, and only these are asked for their cause. Without
                 // the LIMIT, SQLite would ask for the cause of each operation.
-                sql += """
-                     AND reason IN (
+                add(
+                    """
+                    reason IN (
                       SELECT reason FROM (
                         SELECT DISTINCT reason FROM operations INDEXED BY operations_by_reason
                         WHERE reason IS NOT NULL AND state IN (\(states)) LIMIT -1)
                       WHERE reason = ? OR cause_of(reason) = ?)
-                    """
-                values += [reason, reason]
+                    """, [reason, reason])
             }
         }
         switch status {
-        case .code(let code)?:
-            sql += " AND last_status = ?"
-            values.append(code)
-        case .noAnswer?: sql += " AND last_status IS NULL"
+        case .code(let code)?: add("last_status = ?", [code])
+        case .noAnswer?: add("last_status IS NULL")
         case nil: break
         }
-        if let attempts {
-            sql += " AND attempts >= ?"
-            values.append(attempts)
-        }
-        if let before {
-            sql += " AND created_at < ?"
-            values.append(before.milliseconds)
-        }
-        if let actor {
-            sql += " AND actor IN (?, ?)"
-            values += [actor, Actor.namedClient(actor).rawValue]
-        }
+        if let attempts { add("attempts >= ?", [attempts]) }
+        if let before { add("created_at < ?", [before]) }
+        if let actor { add("actor IN (?, ?)", [actor, Actor.namedClient(actor).rawValue]) }
         if let column {
-            sql += """
-                 AND EXISTS (SELECT 1 FROM json_each(changed_columns)
-                  WHERE value = ? COLLATE NOCASE)
+            add(
                 """
-            values.append(column)
+                EXISTS (SELECT 1 FROM json_each(changed_columns) WHERE value = ? COLLATE NOCASE)
+                """, [column])
         }
         if let items {
             // An item refers to its first open operation, and each operation to its successor.
-            sql += """
-                 AND seq IN (
+            add(
+                """
+                seq IN (
                   WITH RECURSIVE chain(seq) AS (
                     SELECT pending FROM items
                     WHERE table_id IN (SELECT id FROM tables WHERE name_key = ?)
@@ -165,11 +155,9 @@ extension OperationFilter {
                     SELECT next.seq FROM operations AS next JOIN chain ON next.successor_of = chain.seq
                   )
                   SELECT seq FROM chain)
-                """
-            values.append(table?.lowercased())
-            values += items
+                """, [table?.lowercased()] + items)
         }
-        return (sql, values)
+        return (parts.joined(separator: " AND "), values)
     }
 }
 
@@ -200,14 +188,11 @@ enum JSONList {
     }
 
     static func text(_ parameters: [QueryParameter]) -> String {
-        if parameters.isEmpty { return "[]" }
-        let pairs = parameters.map { text([$0.name, $0.value, $0.raw]) }
-        return "[" + pairs.joined(separator: ",") + "]"
+        text(parameters.map { [$0.name, $0.value, $0.raw] })
     }
 
     static func parameters(_ text: String) -> [QueryParameter] {
-        elements(text).compactMap { element in
-            let parts = (element.array ?? []).compactMap(\.string)
+        lists(text).compactMap { parts in
             guard parts.count == 3 else { return nil }
             return QueryParameter(name: parts[0], value: parts[1], raw: parts[2])
         }

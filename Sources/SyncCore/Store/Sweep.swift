@@ -116,24 +116,24 @@ struct ByteBudget {
     /// - Returns: whether more are left.
     func remove(upTo cut: Cut) throws -> Bool {
         let limit = StoreLimits.sweepRows
-        var removed: [Int] = []
-        if let history = cut.history {
-            try transaction.run(
-                "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE id <= ? ORDER BY id LIMIT ?)",
-                [history, limit])
-            removed.append(transaction.db.changedRows)
+        func delete(_ number: Int64?, _ sql: String) throws -> Bool {
+            guard let number else { return false }
+            try transaction.run(sql, [number, limit])
+            return transaction.db.changedRows >= limit
         }
-        if let attempts = cut.attempts {
-            try transaction.run(
-                """
-                DELETE FROM attempts WHERE operation IN (SELECT DISTINCT operation FROM attempts
-                  JOIN operations ON operations.seq = attempts.operation
-                  WHERE operation <= ? AND operations.closed_at IS NOT NULL
-                  ORDER BY operation LIMIT ?)
-                """, [attempts, limit])
-            removed.append(transaction.db.changedRows)
-        }
-        return removed.contains { $0 >= limit }
+        let isMoreHistory = try delete(
+            cut.history,
+            "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE id <= ? ORDER BY id LIMIT ?)"
+        )
+        let areMoreAttempts = try delete(
+            cut.attempts,
+            """
+            DELETE FROM attempts WHERE operation IN (SELECT DISTINCT operation FROM attempts
+              JOIN operations ON operations.seq = attempts.operation
+              WHERE operation <= ? AND operations.closed_at IS NOT NULL
+              ORDER BY operation LIMIT ?)
+            """)
+        return isMoreHistory || areMoreAttempts
     }
 
     private static let historyTexts = [

@@ -77,19 +77,12 @@ extension StoreSummary {
         due = due.earlier(other.due)
         oldestAt = [oldestAt, other.oldestAt].compactMap(\.self).min()
         oldestForPersonAt = [oldestForPersonAt, other.oldestForPersonAt].compactMap(\.self).min()
-        ledger.accepted += other.ledger.accepted
-        ledger.applied += other.ledger.applied
-        ledger.collapsed += other.ledger.collapsed
-        ledger.discarded += other.ledger.discarded
-        ledger.conflicts += other.ledger.conflicts
-        ledger.refusals += other.ledger.refusals
-        ledger.retries += other.ledger.retries
-        ledger.queue.queued += other.ledger.queue.queued
-        ledger.queue.waiting += other.ledger.queue.waiting
-        ledger.queue.sending += other.ledger.queue.sending
-        ledger.queue.unknown += other.ledger.queue.unknown
-        ledger.queue.conflict += other.ledger.queue.conflict
-        ledger.queue.quarantined += other.ledger.queue.quarantined
+        for (_, count) in Ledger.counters {
+            ledger[keyPath: count] += other.ledger[keyPath: count]
+        }
+        for count in QueueCounts.states.values {
+            ledger.queue[keyPath: count] += other.ledger.queue[keyPath: count]
+        }
         for table in other.tables {
             guard let place = tables.firstIndex(where: { $0.name == table.name }) else {
                 tables.append(table)
