@@ -18,7 +18,7 @@ package struct AppGraph: Sendable {
     package var handler: any HTTPHandler { routes }
 
     /// Warnings for the operator about the settings and the stores.
-    package var warnings: [String] { get async { await routes.operatorAPI.warnings } }
+    package var warnings: [String] { get async { await routes.operatorAPI.status.warnings } }
 
     /// The loops that run beside the server, each until its task is cancelled.
     package var loops: [@Sendable () async -> Void] {
@@ -48,7 +48,7 @@ package struct AppGraph: Sendable {
     /// Makes a one-time link that signs a browser in.
     /// - Parameter host: host and port of the dashboard.
     package func makeLink(host: String) -> String {
-        OperatorAPI.link(access.makeLink().value, host: host)
+        AccessRoutes.link(access.makeLink().value, host: host)
     }
 
     /// Ends the event streams and refuses new ones.

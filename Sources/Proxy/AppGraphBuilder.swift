@@ -76,14 +76,40 @@ package struct AppGraphBuilder {
             rules: configuration.rules, access: access, capabilities: capabilities,
             dashboardPort: configuration.dashboardPort)
         let notifier = makeNotifier(transports.notifying, tenants, rules: gate.currentRules)
-        let operatorAPI = OperatorAPI(
-            tenants: tenants, access: access, capabilities: capabilities, rejections: rejections,
-            refusedWrites: refusedWrites, folder: configuration.folder, rules: gate.currentRules,
-            loginUsers: LoginUsers.count, feed: feed,
-            readiness: Readiness(now: clock.now) { await tenants.proveWritable() },
-            backups: backups, notifier: notifier, work: work,
-            longReads: LongReads(readers: operatorReaders), process: processReport,
+        let status = StatusRoutes(
+            tenants: tenants, rejections: rejections, rules: gate.currentRules,
+            loginUsers: LoginUsers.count, folder: configuration.folder, process: processReport,
             startedAt: clock.now(), now: clock.now)
+        let clientRequests = ClientRequestTimes()
+        let exports = ListExport(access: access, work: work)
+        let operatorAPI = OperatorAPI(
+            status, clientRequests, work: work,
+            routes: DashboardRoutes().routes
+                + HealthRoutes(
+                    tenants: tenants,
+                    readiness: Readiness(now: clock.now) { await tenants.proveWritable() },
+                    clientRequests: clientRequests, rejections: rejections,
+                    refusedWrites: refusedWrites, backups: backups, folder: configuration.folder,
+                    now: clock.now
+                ).routes
+                + AccessRoutes(
+                    tenants: tenants, access: access, capabilities: capabilities,
+                    rules: gate.currentRules, feed: feed
+                ).routes
+                + status.routes + BackupRoutes(backups: backups).routes
+                + NotifyRoutes(notifier: notifier).routes
+                + EventRoutes(tenants: tenants, access: access, feed: feed, work: work).routes
+                + SyncRoutes(tenants: tenants).routes + TableRoutes(tenants: tenants).routes
+                + RowRoutes(
+                    tenants: tenants, longReads: LongReads(readers: operatorReaders),
+                    exports: exports
+                ).routes
+                + QueueRoutes(tenants: tenants, exports: exports).routes
+                + ImportRoutes(tenants: tenants).routes
+                + ConflictRoutes(tenants: tenants, exports: exports).routes
+                + HistoryRoutes(
+                    tenants: tenants, exports: exports, capabilities: capabilities, now: clock.now
+                ).routes)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: transports.passing,
             signInTransport: transports.signingIn, tenants: tenants,

@@ -182,6 +182,14 @@ package enum Limits {
     static let sampleStepSeconds = 60
     /// The greatest `stepSeconds` of samples, in seconds.
     static let sampleStepSecondsMax = 24 * 3600
+    /// Operations whose outcomes are asked for in one request.
+    static let askedOperations = 5000
+    /// Operations whose decisions are undone in one request.
+    static let undoneDecisions = 500
+    /// Seconds for which a decision can be held back.
+    static let holdSecondsMax = 60
+    /// Seconds after which offline mode may end by itself.
+    static let offlineSecondsMax = 315_360_000
     /// Elements of each list of one import request.
     package static let importedOperations = 500
     /// Bytes of the readable beginning of an identity's key.

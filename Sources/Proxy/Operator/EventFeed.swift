@@ -134,27 +134,43 @@ final class EventFeed: Sendable {
     }
 }
 
-// Server-sent events.
-extension OperatorAPI {
-    func events(_ call: OperatorCall) throws(Problem) -> Response {
-        let identity = try identity(call)
-        let given = call.request.head.headerFields[.lastEventID] ?? call.query["lastEventId"]
-        let after: Int64?
-        if let given, !given.isEmpty {
-            // A text that is no id counts as an id that is too old.
-            after = Int64(given) ?? 0
-        } else {
-            after = nil
-        }
-        guard let caller = access.caller(call.request) else {
-            throw Self.signInRequired("Sign in first.")
-        }
+/// Server-sent events.
+struct EventRoutes: Sendable {
+    let tenants: TenantRegistry
+    let access: OperatorAccess
+    let feed: EventFeed
+    let work: BackgroundWork
+
+    static let events = Route<Response>(
+        .get, "/events", "events", .status, "Server-sent events",
+        answers:
+            "`event:` is `item`, `operation`, `run`, `status`, `conflict` or `reset`; `data:` is an EventData. A "
+            + "comment line every 15 s keeps the connection open.",
+        query: [lastEventID], headers: [lastEventIDHeader], media: "text/event-stream",
+        example:
+            "id: 41\nevent: operation\ndata: {\"id\":41,\"identity\":\"anonymous\",\"table\":\"todoitem\","
+            + "\"itemId\":\"a1\",\"opId\":\"6f0c…\"}\n\n")
+
+    var routes: [OperatorRoute] { [.now(Self.events, events)] }
+
+    private static let lastEventIDHeader = Field<String>(
+        "Last-Event-ID", .anyText,
+        "The last id seen; what came after it is sent first. Too old: `reset`.")
+    private static let lastEventID = Field<String>(
+        "lastEventId", .anyText, "The same as the header.")
+
+    private func events(_ call: OperatorCall) throws -> Response {
+        let identity = try tenants.identity(of: call)
+        let given = call.request.head.headerFields[.lastEventID] ?? call.query[Self.lastEventID]
+        // A text that is no id counts as an id that is too old.
+        let after = given.flatMap { $0.isEmpty ? nil : Int64($0) ?? 0 }
+        let caller = try access.known(call)
         let opened = feed.open(identity: identity) { [access] in access.isAuthorized(caller) }
         guard let (id, stream) = opened else {
-            throw .unavailable("Too many event streams are open.")
+            throw Problem.unavailable("Too many event streams are open.")
         }
         stream.write(Array("retry: \(Limits.eventRetryMilliseconds)\n\n".utf8))
-        work.start {
+        work.start { [feed, tenants] in
             var missed: EventBatch?
             // The store publishes later events to the feed whenever it is open.
             if let after, let tenant = try? await tenants.open(identity) {

@@ -4,75 +4,64 @@ package import Platform
 import SyncCore
 import TablesProtocol
 
-/// Answers requests under `/-/`. The handlers are methods in the other files of this folder.
-/// ``OperatorRoute/all`` has their paths.
+/// Answers requests under `/-/` by the routes of all subjects.
 struct OperatorAPI: Sendable {
-    let tenants: TenantRegistry
-    let access: OperatorAccess
-    let capabilities: Capabilities
-    let rejections: RejectionLog
-    let refusedWrites: RefusedWrites
-    let clientRequests = ClientRequestTimes()
-    /// The whole lists that are being written.
-    let exports = Permits(Limits.exportsAtOnce)
-    /// The data folder, whose disk the metrics measure.
-    let folder: DataFolder
-    /// The rules of the guard, and the addresses that this program listens on.
-    let rules: CurrentRules
-    /// The number of people who can log in to this machine.
-    let loginUsers: Int
-    let feed: EventFeed
-    let readiness: Readiness
-    let backups: AutomaticBackups
-    let notifier: Notifier
-    let work: BackgroundWork
-    /// The lane of the operator's lists, which clients' lists do not use.
-    let longReads: LongReads
-    let process: ProcessReport
-    let startedAt: Instant
-    let now: @Sendable () -> Instant
+    let routes: [OperatorRoute]
+    let status: StatusRoutes
+    let clientRequests: ClientRequestTimes
+    private let work: BackgroundWork
 
-    /// Warnings for the operator about the settings and the stores.
-    var warnings: [String] {
-        get async {
-            let waiting = await tenants.waitingWarnings()
-            let unsigned = await tenants.unsigned().map { [$0.sentence] } ?? []
-            return tenants.warnings + waiting + unsigned
-                + rules.snapshot().warnings(loginUsers: loginUsers)
-        }
+    init(
+        _ status: StatusRoutes, _ clientRequests: ClientRequestTimes, work: BackgroundWork,
+        routes: [OperatorRoute]
+    ) {
+        (self.status, self.clientRequests) = (status, clientRequests)
+        (self.work, self.routes) = (work, routes)
     }
 
     func handle(_ request: Request, _ path: TargetPath) -> Answer {
         let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
-        let matches = OperatorRoute.matches(path.segments)
-        if let (route, parameters) = matches.first(where: { $0.route.method == method }) {
+        let matches = matches(path.segments)
+        if let (route, parameters) = matches.first(where: { $0.route.description.method == method })
+        {
             return answer(route, request, parameters)
         }
         if matches.isEmpty {
             return .now(Problem.notFound("There is nothing at this address.").response)
         }
-        return .now(
-            Problem.methodNotAllowed(OperatorRoute.allowedMethods(path.segments)).response)
+        return .now(Problem.methodNotAllowed(allowedMethods(path.segments)).response)
+    }
+
+    /// The methods that a path has; none for a path that is none.
+    func allowedMethods(_ segments: [String]) -> [HTTPRequest.Method] {
+        matches(segments).flatMap { match -> [HTTPRequest.Method] in
+            let method = match.route.description.method
+            return method == .get ? [.get, .head] : [method]
+        }
+    }
+
+    /// The routes with the path that matches, and its parameters. A literal segment comes before a `{parameter}`
+    /// that matches it too.
+    func matches(
+        _ segments: [String]
+    ) -> [(route: OperatorRoute, parameters: [String: String])] {
+        let found = routes.compactMap { route in route.match(segments).map { (route, $0) } }
+        let path = found.min { $0.1.count < $1.1.count }?.0.description.path
+        return found.filter { $0.0.description.path == path }
     }
 
     private func answer(
         _ route: OperatorRoute, _ request: Request, _ parameters: [String: String]
     ) -> Answer {
-        let call: OperatorCall
         do {
-            call = try OperatorCall(request, route, parameters: parameters)
-        } catch {
-            return .now(error.response)
-        }
-        switch route.action {
-        case .now(let action):
-            do {
-                return .now(try action(self)(call))
-            } catch {
-                return .now(error.response)
+            let call = try OperatorCall(request, route.description, parameters: parameters)
+            switch route.action {
+            case .now(let action): return .now(try action(call))
+            case .later(let action): return later(action, call)
+            case .change(let action): return later(action, call, isChange: true)
             }
-        case .later(let action): return later(action, call)
-        case .change(let action): return later(action, call, isChange: true)
+        } catch {
+            return .now(Problem.of(error).response)
         }
     }
 
@@ -86,73 +75,13 @@ struct OperatorAPI: Sendable {
             call.clientHasLeft = { reply.clientHasLeft }
             work.start { [call] in
                 guard !isChange || reply.tryBeginChange() else { return }
-                do throws(Problem) {
-                    reply(try await action(self)(call))
+                do {
+                    reply(try await action(call))
                 } catch {
-                    reply(error.response)
+                    reply(Problem.of(error).response)
                 }
             }
         }
-    }
-
-    /// The tenant of the identity that `?identity=` names, by default `anonymous`. Its store is opened, and
-    /// stays open while the tenant is used.
-    func tenant(_ call: OperatorCall) async throws(Problem) -> Tenant {
-        try await tenant(try identity(call))
-    }
-
-    func tenant(_ identity: String) async throws(Problem) -> Tenant {
-        do {
-            return try await tenants.open(identity)
-        } catch {
-            throw .unavailable("\(error)")
-        }
-    }
-
-    /// The identity that `?identity=` names, by default `anonymous`; throws 404 if it has no store.
-    func identity(_ call: OperatorCall) throws(Problem) -> String {
-        let key = call.query["identity"] ?? Identity.anonymousKey
-        guard tenants.knows(key) else { throw .notFound("There is no identity \"\(key)\".") }
-        return key
-    }
-
-    /// Calls a store; an error of the store becomes a 503 with its sentence.
-    func mappingErrors<Value>(
-        _ body: () async throws(StoreError) -> Value
-    ) async throws(Problem) -> Value {
-        do {
-            return try await body()
-        } catch {
-            throw .unavailable(error.description)
-        }
-    }
-
-    /// The answer to an action on an operation.
-    /// - Parameter noun: what the action was for, for the sentence of a 404.
-    func actionResponse(_ outcome: ActionOutcome, noun: String) throws(Problem) -> Response {
-        switch outcome {
-        case .done(let operation):
-            return .json(Answers.ActionResult(operation: operation))
-        case .changed(let current):
-            throw Problem(
-                status: .conflict, code: "operation-changed",
-                detail: "It changed since; look again and decide anew.",
-                current: current)
-        case .notFound: throw .notFound("There is no such \(noun).")
-        case .refused(let reason):
-            throw Problem(status: .conflict, code: "refused", detail: reason)
-        }
-    }
-}
-
-// The process, for `doctor --json`.
-extension OperatorAPI {
-    /// `GET /process`: the settings that hold, the libraries, and the end of the log.
-    func processReport(_: OperatorCall) -> Response {
-        .json(
-            Answers.ProcessReport(
-                version: Version.text, startedAt: startedAt, libraries: process.libraries,
-                settings: process.settings(), log: process.log()))
     }
 }
 

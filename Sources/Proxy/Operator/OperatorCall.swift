@@ -4,84 +4,68 @@ import Platform
 package import SyncCore
 import TablesProtocol
 
-/// One request to `/-/`, with its path parameters, query and body read and checked by openapi.json.
+/// One request to `/-/`, with its path parameters, query and body read and checked by the route.
 struct OperatorCall: Sendable {
     let request: Request
-    /// The values of the `{name}` segments of the route's pattern.
+    /// The values of the `{name}` segments of the route's path.
     let parameters: [String: String]
-    let query: [String: String]
+    /// The parameters of the query, an object.
+    let query: JSONValue
     /// The body; an empty object for a request without one.
     let body: JSONValue
     /// Whether the caller waits no longer; see ``Reply/clientHasLeft``.
     var clientHasLeft: @Sendable () -> Bool = { false }
 
-    /// Checks the query and the body. Below `/-/` alone, such as for a page of the dashboard, other
-    /// parameters are allowed, and a body is not read.
+    /// Checks the query and the body. For a page other parameters are allowed, and a body is not read.
     init(
-        _ request: Request, _ route: OperatorRoute, parameters: [String: String]
+        _ request: Request, _ route: RouteDescription, parameters: [String: String]
     ) throws(Problem) {
         self.request = request
         self.parameters = parameters
-        guard route.isAPI else {
-            query = Dictionary(try RequestDescription.pairs(request.query)) { first, _ in first }
+        if route.scope == .page {
+            query = .object(
+                try RequestDescription.pairs(request.query).map {
+                    .init($0.name, .string($0.value))
+                })
             body = .object([])
-            return
+        } else {
+            query = try route.request.checkedQuery(request.query)
+            body =
+                route.method == .get
+                ? .object([]) : try route.request.checkedBody(request.body)
         }
-        let description = RequestDescription(route)
-        query = try description.checkedQuery(request.query)
-        body = route.method == .get ? .object([]) : try description.checkedBody(request.body)
     }
 
-    /// A path parameter; the route's pattern must have it.
+    /// A path parameter; the route's path must have it.
     func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
-    /// A whole number in the query; nil if it is not there. Throws if it is not in `range`.
-    func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
-        guard let text = query[name] else { return nil }
-        guard let value = Int(text), range.contains(value) else {
-            throw .invalid(
-                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).",
-                parameter: name)
+    /// The table that the path names.
+    func table() throws(Problem) -> TableName {
+        let name = parameter("table")
+        guard let table = TableName(name) else {
+            throw .notFound("\"\(name)\" is not the name of a table.")
         }
-        return value
+        return table
     }
 
-    /// Whether a boolean in the query is on; off if it is not there.
-    func isOn(_ name: String) -> Bool { query[name].flatMap { BooleanText.value($0) } ?? false }
-
-    func limit() throws(Problem) -> Int {
-        try number("limit", in: 1...Limits.pageElementsMax) ?? Limits.pageElements
-    }
+    var limit: Int { query[Fields.limit] ?? Limits.pageElements }
 
     /// The `after` of a list; nil for its beginning.
     func cursor() throws(Problem) -> String? {
-        guard let text = query["after"], !Cursor.isCursor(text) else { return query["after"] }
+        guard let text = query[Fields.after], !Cursor.isCursor(text) else {
+            return query[Fields.after]
+        }
         throw .invalid(Self.noCursor, parameter: "after")
-    }
-
-    /// The `after` of the body; nil for the beginning.
-    func bodyCursor() throws(Problem) -> String? {
-        guard let text = body["after"]?.string else { return nil }
-        if Cursor.isCursor(text) { return text }
-        throw .invalid(Self.noCursor, pointer: "/after")
     }
 
     static let noCursor = "after must be the next of the page before."
 
+    var isDryRun: Bool { body[Fields.dryRun] ?? false }
+
     /// The address of something below `/-/api/v1/`, for the identity that the request names.
     func location(_ path: String) -> String {
-        let identity = query["identity"].map { "?identity=\(PercentCoding.encode($0))" }
-        return "/-/api/v1/\(path)\(identity ?? "")"
-    }
-
-    /// The member `revision` of the body.
-    func revision() throws(Problem) -> Int {
-        guard let revision = body["revision"]?.integer.flatMap({ Int(exactly: $0) }) else {
-            throw .invalid(
-                "revision must be the whole number that the operation came with.",
-                pointer: "/revision")
-        }
-        return revision
+        let identity = query[Fields.identity].map { "?identity=\(PercentCoding.encode($0))" }
+        return "\(RouteDescription.api)/\(path)\(identity ?? "")"
     }
 }
 
@@ -158,6 +142,11 @@ struct Problem: Error, Sendable {
     var current: OperationSummary?
     /// Further header fields.
     var fields: HTTPFields = [:]
+
+    /// The problem of an error: itself, or 503 with its sentence for one of a store.
+    static func of(_ error: any Error) -> Problem {
+        error as? Problem ?? .unavailable("\(error)")
+    }
 
     var response: Response {
         var fields = OperatorHeaders.added(to: fields)

@@ -2,95 +2,12 @@ import HTTPMessage
 import HTTPTypes
 import SyncCore
 
-// The table of all routes under `/-/`. A literal segment comes before a `{parameter}` that matches it too.
-// openapi.json has the same routes; a test compares the two.
-extension OperatorRoute {
-    private static let api = "/-/api/v1"
-
-    /// All routes; the first match answers.
-    static let all: [OperatorRoute] = [
-        .now(.get, "/-/", OperatorAPI.startPage),
-        .now(.get, "/-/livez", OperatorAPI.livez),
-        .later(.get, "/-/readyz", OperatorAPI.readyz),
-        .later(.get, "/-/metrics", OperatorAPI.metrics),
-        .now(.get, "/-/openapi.json", OperatorAPI.openAPI),
-        .now(.get, "/-/{file}", OperatorAPI.dashboardFile(_:)),
-        .now(.get, "/-/{folder}/{file}", OperatorAPI.dashboardFile(_:)),
-
-        .now(.get, "\(api)/session", OperatorAPI.session),
-        .now(.post, "\(api)/session", OperatorAPI.signIn),
-        .now(.delete, "\(api)/session", OperatorAPI.signOut),
-        .now(.get, "\(api)/sessions", OperatorAPI.sessionList),
-        .now(.delete, "\(api)/sessions/{id}", OperatorAPI.revokeSession),
-        .now(.get, "\(api)/access", OperatorAPI.accessList),
-        .now(.post, "\(api)/access", OperatorAPI.addAccess),
-        .now(.delete, "\(api)/access/{name}", OperatorAPI.revokeAccess),
-        .now(.post, "\(api)/links", OperatorAPI.makeLink),
-
-        .later(.get, "\(api)/status", OperatorAPI.status),
-        .change(.post, "\(api)/mode", OperatorAPI.setMode),
-        .later(.get, "\(api)/settings", OperatorAPI.settings),
-        .change(.patch, "\(api)/settings", OperatorAPI.changeSettings),
-        .later(.get, "\(api)/identities", OperatorAPI.identityList),
-        .later(.get, "\(api)/storage", OperatorAPI.storage),
-        .later(.get, "\(api)/backups", OperatorAPI.backupList),
-        .change(.post, "\(api)/backups", OperatorAPI.makeBackup),
-        .later(.post, "\(api)/backups/{at}/rehearse", OperatorAPI.rehearseBackup),
-        .later(.get, "\(api)/notify", OperatorAPI.notification),
-        .later(.post, "\(api)/notify/test", OperatorAPI.testNotification),
-        .now(.get, "\(api)/rejections", OperatorAPI.rejectionList),
-        .now(.get, "\(api)/process", OperatorAPI.processReport),
-        .now(.get, "\(api)/events", OperatorAPI.events),
-
-        .later(.post, "\(api)/sync", OperatorAPI.sync),
-        .later(.post, "\(api)/push", OperatorAPI.push),
-        .later(.get, "\(api)/runs", OperatorAPI.runs),
-        .later(.get, "\(api)/runs/{id}", OperatorAPI.run),
-        .change(.post, "\(api)/runs/{id}/cancel", OperatorAPI.cancelRun),
-
-        .later(.get, "\(api)/tables", OperatorAPI.tables),
-        .change(.patch, "\(api)/tables/{table}", OperatorAPI.changeTable),
-        .later(.get, "\(api)/tables/{table}/items", OperatorAPI.items),
-        .later(.get, "\(api)/tables/{table}/server-rows", OperatorAPI.serverRows),
-        .later(.get, "\(api)/tables/{table}/set-aside", OperatorAPI.setAsideRows),
-        .later(.post, "\(api)/tables/{table}/pull", OperatorAPI.pull),
-        .change(.post, "\(api)/tables/{table}/remove", OperatorAPI.removeTable),
-        .change(.post, "\(api)/tables/{table}/purge", OperatorAPI.purge),
-
-        .later(.get, "\(api)/operations", OperatorAPI.operations),
-        .change(.post, "\(api)/operations/retry", OperatorAPI.retryMany),
-        .change(.post, "\(api)/operations/discard", OperatorAPI.discardMany),
-        .change(.post, "\(api)/operations/assign", OperatorAPI.assign),
-        .later(.get, "\(api)/operations/groups", OperatorAPI.operationGroups),
-        .later(.post, "\(api)/operations/outcomes", OperatorAPI.operationOutcomes),
-        .later(.get, "\(api)/operations/{id}", OperatorAPI.operation),
-        .change(.patch, "\(api)/operations/{id}", OperatorAPI.edit),
-        .change(.post, "\(api)/operations/{id}/retry", OperatorAPI.retry),
-        .change(.post, "\(api)/operations/{id}/discard", OperatorAPI.discard),
-
-        .change(.post, "\(api)/import", OperatorAPI.importChanges),
-
-        .later(.get, "\(api)/conflicts", OperatorAPI.conflicts),
-        .change(.post, "\(api)/conflicts/resolve", OperatorAPI.resolveAll),
-        .change(.post, "\(api)/conflicts/send", OperatorAPI.sendDecisions),
-        .later(.get, "\(api)/conflicts/{id}", OperatorAPI.conflict),
-        .change(.post, "\(api)/conflicts/{id}/resolve", OperatorAPI.resolve),
-
-        .later(.get, "\(api)/history", OperatorAPI.history),
-        .change(.post, "\(api)/history/undo", OperatorAPI.undoDecisions),
-        .change(.post, "\(api)/history/{id}/undo", OperatorAPI.undo),
-        .later(.get, "\(api)/samples", OperatorAPI.samples),
-    ]
-}
-
-/// One method on one path of `/-/`.
+/// A route with what answers it.
 struct OperatorRoute: Sendable {
-    /// A method of ``OperatorAPI`` that answers a call.
-    typealias Handler =
-        @Sendable (OperatorAPI) -> (OperatorCall) throws(Problem) -> Response
-    /// The same for a method that waits.
-    typealias LaterHandler =
-        @Sendable (OperatorAPI) -> (OperatorCall) async throws(Problem) -> Response
+    /// Answers a call at once, on the server's thread.
+    typealias Handler = @Sendable (OperatorCall) throws -> Response
+    /// Answers a call in a task.
+    typealias LaterHandler = @Sendable (OperatorCall) async throws -> Response
 
     /// How a route answers.
     enum Action: Sendable {
@@ -103,62 +20,12 @@ struct OperatorRoute: Sendable {
         case change(LaterHandler)
     }
 
-    let method: HTTPRequest.Method
-    /// The path as in openapi.json, with `{name}` for one segment.
-    let pattern: String
+    let description: RouteDescription
     let action: Action
 
-    /// A route that answers at once.
-    static func now(
-        _ method: HTTPRequest.Method, _ pattern: String,
-        _ handler: @escaping Handler
-    ) -> OperatorRoute {
-        OperatorRoute(method: method, pattern: pattern, action: .now(handler))
-    }
-
-    static func later(
-        _ method: HTTPRequest.Method, _ pattern: String,
-        _ handler: @escaping LaterHandler
-    ) -> OperatorRoute {
-        OperatorRoute(method: method, pattern: pattern, action: .later(handler))
-    }
-
-    /// A route that changes a store, and answers later.
-    static func change(
-        _ method: HTTPRequest.Method, _ pattern: String,
-        _ handler: @escaping LaterHandler
-    ) -> OperatorRoute {
-        OperatorRoute(method: method, pattern: pattern, action: .change(handler))
-    }
-
-    /// Whether requests are checked by openapi.json. Others, such as those for a page of the dashboard, are
-    /// made by browsers and probes, which add parameters of their own.
-    var isAPI: Bool { pattern.hasPrefix("\(Self.api)/") }
-
-    /// The routes with the first pattern that matches a path, and the path's parameters.
-    static func matches(
-        _ segments: [String]
-    ) -> [(route: OperatorRoute, parameters: [String: String])] {
-        var found: [(route: OperatorRoute, parameters: [String: String])] = []
-        for route in all {
-            guard route.pattern == found.first?.route.pattern ?? route.pattern,
-                let parameters = route.match(segments)
-            else { continue }
-            found.append((route, parameters))
-        }
-        return found
-    }
-
-    /// The methods that a path has; none for a path that is none.
-    static func allowedMethods(_ segments: [String]) -> [HTTPRequest.Method] {
-        matches(segments).flatMap { match -> [HTTPRequest.Method] in
-            match.route.method == .get ? [.get, .head] : [match.route.method]
-        }
-    }
-
-    /// The path parameters if `segments` match the pattern; nil otherwise.
+    /// The path parameters if `segments` match the path; nil otherwise.
     func match(_ segments: [String]) -> [String: String]? {
-        let parts = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let parts = description.segments
         guard parts.count == segments.count else { return nil }
         var parameters: [String: String] = [:]
         for (part, segment) in zip(parts, segments) {
@@ -170,5 +37,86 @@ struct OperatorRoute: Sendable {
             }
         }
         return parameters
+    }
+}
+
+/// An answer with a status and a place of its own.
+struct Answered<Answer: Encodable> {
+    let response: Response
+
+    init(_ response: Response) { self.response = response }
+
+    /// - Parameter location: where what was made or begun is, for 201 and 202.
+    init(_ answer: Answer, _ status: HTTPResponse.Status = .ok, location: String? = nil) {
+        response = .json(answer, status: status, location: location)
+    }
+}
+
+// Routes with functions that answer them. What a function throws that is no ``Problem`` is an error of a store.
+extension OperatorRoute {
+    static func now<Answer>(_ route: Route<Answer>, _ answer: @escaping Handler) -> Self {
+        Self(description: route.description, action: .now(answer))
+    }
+
+    static func now<Answer: Encodable>(
+        _ route: Route<Answer>, _ answer: @escaping @Sendable (OperatorCall) throws -> Answer
+    ) -> Self { now(route) { .json(try answer($0)) } }
+
+    static func now<Answer>(
+        _ route: Route<Answer>,
+        _ answer: @escaping @Sendable (OperatorCall) throws -> Answered<Answer>
+    ) -> Self { now(route) { try answer($0).response } }
+
+    /// A route that changes a store, unless it reads or only asks the backend.
+    private static func later<Answer>(
+        _ route: Route<Answer>, isChange: Bool?, _ answer: @escaping LaterHandler
+    ) -> Self {
+        let isChange = isChange ?? (route.description.method != .get)
+        return Self(
+            description: route.description, action: isChange ? .change(answer) : .later(answer))
+    }
+
+    static func later(_ route: Route<Response>, _ answer: @escaping LaterHandler) -> Self {
+        later(route, isChange: nil, answer)
+    }
+
+    static func later<Answer: Encodable>(
+        _ route: Route<Answer>, isChange: Bool? = nil,
+        _ answer: @escaping @Sendable (OperatorCall) async throws -> Answer
+    ) -> Self { later(route, isChange: isChange) { .json(try await answer($0)) } }
+
+    static func later<Answer>(
+        _ route: Route<Answer>, isChange: Bool? = nil,
+        _ answer: @escaping @Sendable (OperatorCall) async throws -> Answered<Answer>
+    ) -> Self { later(route, isChange: isChange) { try await answer($0).response } }
+
+    static func later<Answer: Encodable>(
+        _ route: Route<Answer>, _ tenants: TenantRegistry, isChange: Bool? = nil,
+        _ answer: @escaping @Sendable (Tenant, OperatorCall) async throws -> Answer
+    ) -> Self {
+        later(route, isChange: isChange) {
+            .json(try await answer(try await tenants.tenant(of: $0), $0))
+        }
+    }
+
+    static func later<Answer>(
+        _ route: Route<Answer>, _ tenants: TenantRegistry, isChange: Bool? = nil,
+        _ answer: @escaping @Sendable (Tenant, OperatorCall) async throws -> Answered<Answer>
+    ) -> Self {
+        later(route, isChange: isChange) {
+            try await answer(try await tenants.tenant(of: $0), $0).response
+        }
+    }
+}
+
+extension TenantRegistry {
+    /// The tenant of the identity that a call names. Its store is opened, and stays open while the tenant is used.
+    func tenant(of call: OperatorCall) async throws -> Tenant { try await open(identity(of: call)) }
+
+    /// The identity that a call names, by default `anonymous`; throws 404 if it has no store.
+    func identity(of call: OperatorCall) throws(Problem) -> String {
+        let key = call.query[Fields.identity] ?? Identity.anonymousKey
+        guard knows(key) else { throw .notFound("There is no identity \"\(key)\".") }
+        return key
     }
 }

@@ -1,9 +1,9 @@
 package import Platform
-import SyncCore
+package import SyncCore
 import TablesProtocol
 
 /// A change of one table's policies; nil leaves a policy as it is.
-struct TablePolicies: Sendable, Hashable {
+package struct TablePolicies: Sendable, Hashable {
     var read: ReadPolicy?
     var write: WritePolicy?
     var conflict: ConflictPolicy?
@@ -22,42 +22,20 @@ struct TablePolicies: Sendable, Hashable {
 
     /// All policies of a table but `isPublic`, which only the anonymous store has.
     init(of table: TableStatus) {
-        read = table.readPolicy
-        write = table.writePolicy
-        conflict = table.conflictPolicy
-        unconditional = table.unconditionalPolicy
-        parents = table.parents
-        preservesHistory = table.preservesHistory
-        pause = table.pause
-        indexes = table.indexes
+        for policy in Policy.ofEveryStore { policy.read(table, &self) }
     }
 
     /// The policies of a new table.
     static let standard: TablePolicies = {
         var policies = TablePolicies()
-        policies.read = .standard
-        policies.write = .standard
-        policies.conflict = .ask
-        policies.unconditional = .ask
-        policies.parents = []
-        policies.preservesHistory = false
-        policies.pause = TablePause.nothing
-        policies.indexes = []
+        for policy in Policy.ofEveryStore { policy.reset(&policies) }
         return policies
     }()
 
     /// Sets the policies of a table.
     func apply(to table: inout TableStatus) {
-        table.readPolicy = read ?? table.readPolicy
-        table.writePolicy = write ?? table.writePolicy
-        table.conflictPolicy = conflict ?? table.conflictPolicy
-        table.unconditionalPolicy = unconditional ?? table.unconditionalPolicy
-        table.isPublic = isPublic ?? table.isPublic
+        for policy in Policy.all { policy.apply(self, &table) }
         if hasIntegerIDs { table.idKind = .integer }
-        table.parents = parents ?? table.parents
-        table.preservesHistory = preservesHistory ?? table.preservesHistory
-        table.pause = pause ?? table.pause
-        table.indexes = indexes ?? table.indexes
     }
 
     /// Reads words joined by `+`, such as `revalidate+write-through`; nil if one is unknown.
@@ -93,30 +71,51 @@ struct TablePolicies: Sendable, Hashable {
         }
     }
 
+    // The members of a request that changes a table.
+    package static let readPolicy = Field<ReadPolicy>(
+        "readPolicy", .words(of: ReadPolicy.self))
+    package static let writePolicy = Field<WritePolicy>(
+        "writePolicy", .words(of: WritePolicy.self))
+    package static let conflictPolicy = Field<ConflictPolicy>(
+        "conflictPolicy", .words(of: ConflictPolicy.self))
+    package static let unconditionalPolicy = Field<ConflictPolicy>(
+        "unconditionalPolicy", .word([ConflictPolicy.ask, .client].map(\.rawValue)))
+    package static let isShared = Field<Bool>(
+        "isPublic", .boolean, "Whether all identities share the anonymous store's table.")
+    private static let parentLinks = Field<[JSONValue]>(
+        "parents", .list(.object([parentTable, parentColumn], name: "ParentLink")),
+        "By which columns an item names items of other tables: it is inserted after them and deleted before "
+            + "them.")
+    private static let parentTable = Field<String>("table", .anyText, isRequired: true)
+    private static let parentColumn = Field<String>("column", .anyText, isRequired: true)
+    private static let preserveHistory = Field<Bool>(
+        "preserveHistory", .boolean,
+        "Whether an update that is followed by a delete is sent all the same, before it.")
+    package static let paused = Field<TablePause>(
+        "pause", .words(of: TablePause.self),
+        "What waits until a person resumes it. Clients read and write as before.")
+    package static let orders = Field<[String]>(
+        "indexes", .list(.someText),
+        "Indexes for lists that are slow, each as an `$orderby`: `price desc`, or `complete,updatedAt desc` for "
+            + "lists with `complete eq …` in the order of `updatedAt desc`. Those that are new are built while "
+            + "clients read and writes wait; others are dropped.")
+    static let fields: [any RequestField] = [
+        readPolicy, writePolicy, conflictPolicy, unconditionalPolicy, isShared, parentLinks,
+        preserveHistory, paused, orders,
+    ]
+
     /// Reads the body of a request that changes a table.
     init(_ body: JSONValue) throws(Problem) {
-        read = try Self.word("readPolicy", body)
-        write = try Self.word("writePolicy", body)
-        conflict = try Self.word("conflictPolicy", body)
-        unconditional = try Self.word("unconditionalPolicy", body)
-        if let unconditional, unconditional != .ask, unconditional != .client {
-            throw .invalid("unconditionalPolicy must be ask or client.")
-        }
-        if let value = body["isPublic"] {
-            guard let bool = value.bool else { throw .invalid("isPublic must be true or false.") }
-            isPublic = bool
-        }
-        if let value = body["preserveHistory"] {
-            guard let bool = value.bool else {
-                throw .invalid("preserveHistory must be true or false.")
-            }
-            preservesHistory = bool
-        }
-        pause = try Self.word("pause", body)
-        if let value = body["parents"] { parents = try Self.parents(value) }
-        if let value = body["indexes"] {
-            let texts = value.array?.compactMap(\.string) ?? []
-            guard texts.count == value.array?.count, let indexes = Self.indexes(texts) else {
+        read = body[Self.readPolicy]
+        write = body[Self.writePolicy]
+        conflict = body[Self.conflictPolicy]
+        unconditional = body[Self.unconditionalPolicy]
+        isPublic = body[Self.isShared]
+        preservesHistory = body[Self.preserveHistory]
+        pause = body[Self.paused]
+        if let links = body[Self.parentLinks] { parents = try Self.parents(links) }
+        if let texts = body[Self.orders] {
+            guard let indexes = Self.indexes(texts) else {
                 throw .invalid("indexes must be a list of \(Self.allowedIndexes)")
             }
             self.indexes = indexes
@@ -136,27 +135,17 @@ struct TablePolicies: Sendable, Hashable {
         return shapes.contains(nil) || indexes.count > StoreLimits.indexesPerTable ? nil : indexes
     }
 
-    private static func parents(_ value: JSONValue) throws(Problem) -> [ParentLink] {
-        let links = value.array?.map { element in
-            element["table"]?.string.flatMap { TableName($0) }.flatMap { table in
-                element["column"]?.string.flatMap { column in
-                    column.isEmpty ? nil : ParentLink(table: table, column: column)
-                }
-            }
+    private static func parents(_ links: [JSONValue]) throws(Problem) -> [ParentLink] {
+        let parents = links.map { link -> ParentLink? in
+            guard let table = link[parentTable].flatMap({ TableName($0) }),
+                let column = link[parentColumn], !column.isEmpty
+            else { return nil }
+            return ParentLink(table: table, column: column)
         }
-        guard let links, !links.contains(nil) else {
+        if parents.contains(nil) {
             throw .invalid("parents must be a list of objects with a table and a column.")
         }
-        return links.compactMap(\.self)
-    }
-
-    private static func word<Policy: RawRepresentable & CaseIterable>(
-        _ name: String, _ body: JSONValue
-    ) throws(Problem) -> Policy? where Policy.RawValue == String {
-        guard let value = body[name] else { return nil }
-        if let policy = value.string.flatMap(Policy.init(rawValue:)) { return policy }
-        let all = Policy.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalid("\(name) must be one of \(all).")
+        return parents.compactMap(\.self)
     }
 
     private static let parentPrefix = "parent:"
@@ -245,56 +234,64 @@ extension TablePolicies {
     /// The policies that several settings name for one table, or for `*`. If two name the same policy, the later wins.
     init(_ settings: [PolicySetting], of table: TableName?) {
         for setting in settings where setting.table == table {
-            let said = setting.policies
-            read = said.read ?? read
-            write = said.write ?? write
-            conflict = said.conflict ?? conflict
-            unconditional = said.unconditional ?? unconditional
-            isPublic = said.isPublic ?? isPublic
-            parents = said.parents ?? parents
-            preservesHistory = said.preservesHistory ?? preservesHistory
-            pause = said.pause ?? pause
-            indexes = said.indexes ?? indexes
+            for policy in Policy.all { policy.add(setting.policies, &self) }
         }
     }
 
     /// These policies without those that are named still, and without integer ids: the rows have them.
     func without(_ named: TablePolicies) -> TablePolicies {
-        var gone = TablePolicies()
-        gone.read = named.read == nil ? read : nil
-        gone.write = named.write == nil ? write : nil
-        gone.conflict = named.conflict == nil ? conflict : nil
-        gone.unconditional = named.unconditional == nil ? unconditional : nil
-        gone.isPublic = named.isPublic == nil ? isPublic : nil
-        gone.parents = named.parents == nil ? parents : nil
-        gone.preservesHistory = named.preservesHistory == nil ? preservesHistory : nil
-        gone.pause = named.pause == nil ? pause : nil
-        gone.indexes = named.indexes == nil ? indexes : nil
+        var gone = self
+        gone.hasIntegerIDs = false
+        for policy in Policy.all { policy.remove(named, &gone) }
         return gone
     }
 
     /// The change that takes these policies back from the table of one store. If the table has another value
     /// by now, an operator has set it, and it stays.
     func withdrawn(from table: TableStatus) -> TablePolicies {
-        func standard<Value: Equatable>(
-            _ said: Value?, _ held: Value, _ usual: Value?
-        ) -> Value? {
-            said == held && held != usual ? usual : nil
-        }
         var change = TablePolicies()
-        change.read = standard(read, table.readPolicy, Self.standard.read)
-        change.write = standard(write, table.writePolicy, Self.standard.write)
-        change.conflict = standard(conflict, table.conflictPolicy, Self.standard.conflict)
-        change.unconditional = standard(
-            unconditional, table.unconditionalPolicy, Self.standard.unconditional)
-        change.isPublic = standard(isPublic, table.isPublic, false)
-        change.parents = standard(parents, table.parents, Self.standard.parents)
-        change.preservesHistory = standard(
-            preservesHistory, table.preservesHistory, Self.standard.preservesHistory)
-        change.pause = standard(pause, table.pause, Self.standard.pause)
-        change.indexes = standard(indexes, table.indexes, Self.standard.indexes)
+        for policy in Policy.all { policy.withdraw(self, table, &change) }
         return change
     }
+}
+
+/// What can be done with one policy: its place in a change, in a table, and the value of a new table.
+private struct Policy: Sendable {
+    let read: @Sendable (TableStatus, inout TablePolicies) -> Void
+    let reset: @Sendable (inout TablePolicies) -> Void
+    let apply: @Sendable (TablePolicies, inout TableStatus) -> Void
+    /// Takes the value of another change that has one.
+    let add: @Sendable (TablePolicies, inout TablePolicies) -> Void
+    /// Takes nothing for a value that another change has too.
+    let remove: @Sendable (TablePolicies, inout TablePolicies) -> Void
+    /// Takes the usual value if the table has the one that was said.
+    let withdraw: @Sendable (TablePolicies, TableStatus, inout TablePolicies) -> Void
+
+    init<Value: Equatable & Sendable>(
+        _ said: any WritableKeyPath<TablePolicies, Value?> & Sendable,
+        _ held: any WritableKeyPath<TableStatus, Value> & Sendable, usual: Value
+    ) {
+        read = { $1[keyPath: said] = $0[keyPath: held] }
+        reset = { $0[keyPath: said] = usual }
+        apply = { if let value = $0[keyPath: said] { $1[keyPath: held] = value } }
+        add = { if let value = $0[keyPath: said] { $1[keyPath: said] = value } }
+        remove = { if $0[keyPath: said] != nil { $1[keyPath: said] = nil } }
+        withdraw = { policies, table, change in
+            let value = table[keyPath: held]
+            if policies[keyPath: said] == value, value != usual { change[keyPath: said] = usual }
+        }
+    }
+
+    static let ofEveryStore = [
+        Policy(\.read, \.readPolicy, usual: .standard),
+        Policy(\.write, \.writePolicy, usual: .standard),
+        Policy(\.conflict, \.conflictPolicy, usual: .ask),
+        Policy(\.unconditional, \.unconditionalPolicy, usual: .ask),
+        Policy(\.parents, \.parents, usual: []),
+        Policy(\.preservesHistory, \.preservesHistory, usual: false),
+        Policy(\.pause, \.pause, usual: .nothing), Policy(\.indexes, \.indexes, usual: []),
+    ]
+    static let all = ofEveryStore + [Policy(\.isPublic, \.isPublic, usual: false)]
 }
 
 extension DataFolder {

@@ -14,9 +14,15 @@ import TablesProtocol
 /// | `/tables/{table}/{id}` | DELETE, POST | ``TablesRoutes``: delete, undelete |
 /// | `/tables/{table}/{id}/…` | any | ``TablesRoutes``: passed through to the backend |
 /// | `/tables/…` | OPTIONS | ``TablesRoutes``: the allowed methods |
-/// | `/-/`, `/-/{file}`, `/-/{folder}/{file}` | GET | ``DashboardFile``, without a sign-in |
-/// | `/-/livez`, `/-/readyz`, `/-/metrics`, `/-/openapi.json` | GET | ``OperatorAPI``, without a sign-in |
-/// | `/-/api/v1/…` | see ``OperatorRoute/all`` | ``OperatorAPI`` |
+/// | `/-/`, `/-/{file}`, `/-/{folder}/{file}` | GET | ``DashboardRoutes``, without a sign-in |
+/// | `/-/livez`, `/-/readyz`, `/-/metrics`, `/-/openapi.json` | GET | ``HealthRoutes``, without a sign-in |
+/// | `/-/api/v1/session`, `sessions…`, `access…`, `links` | GET, POST, DELETE | ``AccessRoutes`` |
+/// | `/-/api/v1/status`, `mode`, `settings`, `identities`, `storage`, `rejections`, `process` | GET, POST, PATCH | ``StatusRoutes`` |
+/// | `/-/api/v1/backups…`; `notify…`; `events` | GET, POST | ``BackupRoutes``; ``NotifyRoutes``; ``EventRoutes`` |
+/// | `/-/api/v1/sync`, `push`, `runs…`, `tables/{table}/pull` | GET, POST | ``SyncRoutes`` |
+/// | `/-/api/v1/tables…`; `tables/{table}/items` | GET, POST, PATCH | ``TableRoutes``; ``RowRoutes`` |
+/// | `/-/api/v1/operations…`; `import` | GET, POST, PATCH | ``QueueRoutes``; ``ImportRoutes`` |
+/// | `/-/api/v1/conflicts…`; `history…`, `samples` | GET, POST | ``ConflictRoutes``; ``HistoryRoutes`` |
 /// | any other | any | ``PassThrough``: the backend; ``LoginAnswer`` reads the tokens of logins |
 ///
 /// Each path but `/-/…` may begin with a capability address, `/c/SECRET` (``AddressedRequest``). If the
@@ -158,7 +164,7 @@ final class RoutedRequest: RequestHandler {
         let place = try? asked.place.get()
         switch place?.space {
         case .operatorAPI:
-            methods = OperatorRoute.allowedMethods(place?.path.segments ?? []).map(\.rawValue)
+            methods = routes.operatorAPI.allowedMethods(place?.path.segments ?? []).map(\.rawValue)
         case .tables:
             if asked.pathBelowItem == nil {
                 methods = (try? asked.tables?.allowedMethods()) ?? []

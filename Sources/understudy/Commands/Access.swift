@@ -1,3 +1,4 @@
+import SyncCore
 import ArgumentParser
 import HTTPMessage
 import Platform
@@ -23,7 +24,7 @@ struct Access: AsyncParsableCommand {
 
         @OptionGroup var options: ClientOptions
 
-        var path: String { "/access" }
+        var request: RouteRequest<Page<Answers.Access>> { AccessRoutes.list() }
 
         func lines(of one: Answers.Access) -> [String] {
             let used = one.lastUsedAt?.text ?? "not since the start"
@@ -31,7 +32,7 @@ struct Access: AsyncParsableCommand {
         }
     }
 
-    struct Add: AskingCommand {
+    struct Add: RequestCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an address. It is shown this once.",
             discussion: "JSON: {name, url, madeAt}.")
@@ -42,8 +43,8 @@ struct Access: AsyncParsableCommand {
 
         @OptionGroup var options: ClientOptions
 
-        func ask(_ client: OperatorClient) async throws -> Answers.AccessAdded {
-            try await client.post("/access", [], .members(("name", .string(name))))
+        var request: RouteRequest<Answers.AccessAdded> {
+            AccessRoutes.add(body: [AccessRoutes.name(name)])
         }
 
         func lines(_ made: Answers.AccessAdded) -> [String] { [made.url] }
@@ -59,7 +60,7 @@ struct Access: AsyncParsableCommand {
 
         @OptionGroup var options: ClientOptions
 
-        var path: String { "/access/\(PercentCoding.encode(name))" }
+        var request: RouteRequest<Answers.Nothing> { AccessRoutes.revoke(name) }
         var done: String { "\(name) is revoked." }
     }
 }
@@ -80,7 +81,9 @@ struct Sessions: AsyncParsableCommand {
 
         @OptionGroup var options: ClientOptions
 
-        var path: String { "/sessions" }
+        var request: RouteRequest<Page<Answers.DashboardSession>> {
+            AccessRoutes.sessions()
+        }
 
         func lines(of one: Answers.DashboardSession) -> [String] {
             [
@@ -100,7 +103,7 @@ struct Sessions: AsyncParsableCommand {
 
         @OptionGroup var options: ClientOptions
 
-        var path: String { "/sessions/\(PercentCoding.encode(id))" }
+        var request: RouteRequest<Answers.Nothing> { AccessRoutes.revokeSession(id) }
         var done: String { "\(id) is signed out." }
     }
 }
@@ -119,9 +122,8 @@ struct Open: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let link: Answers.Link = try await options.withOperator {
-            try await $0.post("/links", [], .object([.init("isReadOnly", .bool(readOnly))]))
-        }
+        let request = AccessRoutes.makeLink(body: [AccessRoutes.isReadOnly(readOnly)])
+        let link = try await options.withOperator { try await $0.answer(request) }
         options.show(link) { [$0.url] }
         guard !printOnly, !options.json, Browser.hasDisplay else { return }
         if !Browser.open(SignInPage(try options.folder(), url: link.url)) {

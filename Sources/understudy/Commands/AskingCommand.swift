@@ -1,8 +1,9 @@
+import SyncCore
 import ArgumentParser
 import Platform
 import Program
 import Proxy
-import SyncCore
+import TablesProtocol
 
 /// A command that asks the operator API for one answer and shows it.
 protocol AskingCommand: AsyncParsableCommand {
@@ -53,13 +54,17 @@ extension AskingCommand {
     }
 }
 
-protocol ListCommand: AskingCommand where Answer == Page<Element> {
+/// A command whose answer is that of one request.
+protocol RequestCommand: AskingCommand where Answer: Decodable {
+    var request: RouteRequest<Answer> { get throws }
+}
+
+extension RequestCommand {
+    func ask(_ client: OperatorClient) async throws -> Answer { try await client.answer(request) }
+}
+
+protocol ListCommand: RequestCommand where Answer == Page<Element> {
     associatedtype Element: Answers.Part
-
-    var path: String { get }
-
-    /// The part of the list.
-    var query: [(String, String?)] { get }
 
     /// The line for an empty list.
     static var nothing: String { get }
@@ -68,12 +73,6 @@ protocol ListCommand: AskingCommand where Answer == Page<Element> {
 }
 
 extension ListCommand {
-    var query: [(String, String?)] { [] }
-
-    func ask(_ client: OperatorClient) async throws -> Page<Element> {
-        try await client.get(path, query)
-    }
-
     func lines(_ page: Page<Element>) -> [String] {
         TerminalText.list(page, nothing: Self.nothing, lines(of:))
     }
@@ -96,20 +95,15 @@ struct PageOptions: ParsableArguments {
 
     private static let shown = 50
 
-    /// The options as query pairs of the operator API.
-    var query: [(String, String?)] { query(limit: "limit", after: "after") }
+    /// The options as parameters of the operator API.
+    var query: [JSONValue.Member?] { query(limit: Fields.limit, after: Fields.after) }
 
     /// The same where the API has other names for them.
-    func query(limit name: String, after next: String) -> [(String, String?)] {
-        [(name, String(limit ?? Self.shown)), (next, after)]
+    func query<Place>(limit size: Field<Int>, after next: Field<Place>) -> [JSONValue.Member?] {
+        [size(limit ?? Self.shown), next.written(after)]
     }
 
     fileprivate var isGiven: Bool { limit != nil || after != nil }
-}
-
-/// A form in which the operator API writes a whole list.
-enum ListForm: String {
-    case csv, jsonl
 }
 
 /// The options that have a command write all of a list, in the place of a page.
@@ -124,13 +118,12 @@ struct ListFormOptions: ParsableArguments {
         if csv, jsonl { throw ValidationError("Say one of --csv and --jsonl.") }
     }
 
-    var form: ListForm? { csv ? .csv : jsonl ? .jsonl : nil }
+    var form: ListFormat? { csv ? .csv : jsonl ? .jsonl : nil }
 
     /// Writes all of a list to standard output while it arrives.
     /// - Returns: false where a page is asked for.
-    func write(
-        _ path: String, _ filter: [(String, String?)], _ page: PageOptions,
-        _ options: ClientOptions
+    func write<Answer>(
+        _ request: RouteRequest<Answer>, _ page: PageOptions, _ options: ClientOptions
     ) async throws -> Bool {
         guard let form else { return false }
         guard !page.isGiven, !options.json else {
@@ -138,7 +131,7 @@ struct ListFormOptions: ParsableArguments {
                 "--csv and --jsonl write all that match: leave --limit, --after and --json out.")
         }
         try await options.withOperatorOrStore { client in
-            try await client.lines(of: path, filter, form) { line in
+            try await client.lines(of: request, form) { line in
                 switch form {
                 case .csv: ThisProcess.print(csvLine: line)
                 case .jsonl: ThisProcess.print(json: line)
@@ -149,18 +142,12 @@ struct ListFormOptions: ParsableArguments {
     }
 }
 
-protocol RemoveCommand: AskingCommand where Answer == Answers.Nothing {
-    var path: String { get }
-
+protocol RemoveCommand: RequestCommand where Answer == Answers.Nothing {
     /// The line that says that it is removed.
     var done: String { get }
 }
 
 extension RemoveCommand {
-    func ask(_ client: OperatorClient) async throws -> Answers.Nothing {
-        try await client.delete(path)
-    }
-
     func lines(_ answer: Answers.Nothing) -> [String] { [done] }
 }
 

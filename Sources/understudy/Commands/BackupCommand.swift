@@ -24,9 +24,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let path else {
-            let made: Answers.BackupMade = try await options.withOperator {
-                try await $0.post("/backups")
-            }
+            let made = try await options.withOperator { try await $0.answer(BackupRoutes.make()) }
             return options.show(made) { TerminalText.backup($0.path, $0.stores) }
         }
         let copy = Copy(path: path, stores: try Self.make(of: try options.folder(), at: path))
@@ -47,7 +45,7 @@ struct BackupCommand: AsyncParsableCommand {
     }
 }
 
-struct Backups: AskingCommand {
+struct Backups: RequestCommand {
     static let configuration = CommandConfiguration(
         abstract: "The backups that were made by themselves, and when the next one is due.",
         discussion: """
@@ -58,9 +56,7 @@ struct Backups: AskingCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.BackupPage {
-        try await client.get("/backups")
-    }
+    var request: RouteRequest<Answers.BackupPage> { BackupRoutes.list() }
 
     func lines(_ list: Answers.BackupPage) -> [String] { TerminalText.backups(list) }
 

@@ -5,21 +5,20 @@ import TablesProtocol
 
 // What a shell offers for values. Names come from the running Understudy; without one nothing is offered.
 extension CompletionKind {
-    static var tables: CompletionKind { names(of: "/tables", \Answers.TableStatus.name) }
+    static var tables: CompletionKind { names(of: TableRoutes.list, \.name) }
 
     /// The ids of the open operations.
-    static var operations: CompletionKind { names(of: "/operations", \OperationSummary.id) }
+    static var operations: CompletionKind { names(of: QueueRoutes.list, \.id) }
 
-    static var conflicts: CompletionKind { names(of: "/conflicts", \ConflictDetail.id) }
+    static var conflicts: CompletionKind { names(of: ConflictRoutes.list, \.id) }
 
     private static func names<Element: Answers.Part>(
-        of path: String, _ name: any KeyPath<Element, String> & Sendable
+        of route: Route<Page<Element>>,
+        _ name: any KeyPath<Element, String> & Sendable
     ) -> CompletionKind {
         .custom { (words: [String], _: Int, prefix: String) async -> [String] in
             guard let options = try? ClientOptions.parse(CompletionPlaces.options(in: words)),
-                let list: Page<Element> = try? await options.withOperator({
-                    try await $0.get(path)
-                })
+                let list = try? await options.withOperator({ try await $0.answer(route()) })
             else { return [] }
             return list.items.map { $0[keyPath: name] }.filter { $0.hasPrefix(prefix) }
         }

@@ -86,7 +86,7 @@ struct SettingsCommand: AsyncParsableCommand {
         subcommands: [SettingsShow.self, SettingsSet.self], defaultSubcommand: SettingsShow.self)
 }
 
-struct SettingsShow: AskingCommand {
+struct SettingsShow: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show them.",
         discussion: "JSON: as GET /-/api/v1/settings in /-/openapi.json.")
@@ -94,14 +94,12 @@ struct SettingsShow: AskingCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.Settings {
-        try await client.get("/settings")
-    }
+    var request: RouteRequest<Answers.Settings> { StatusRoutes.settings() }
 
     func lines(_ settings: Answers.Settings) -> [String] { TerminalText.members(settings) }
 }
 
-struct SettingsSet: AskingCommand {
+struct SettingsSet: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change some, such as intervalSeconds=60.",
         discussion: """
@@ -115,15 +113,14 @@ struct SettingsSet: AskingCommand {
     var settings: [String]
     @OptionGroup var options: ClientOptions
 
-    private var members: [JSONValue.Member] {
-        get throws { try settings.map { try JSONValue.Member(assignment: $0) } }
+    var request: RouteRequest<Answers.Settings> {
+        get throws {
+            StatusRoutes.changeSettings(
+                body: try settings.map { try JSONValue.Member(assignment: $0) })
+        }
     }
 
-    func prepare() throws { _ = try members }
-
-    func ask(_ client: OperatorClient) async throws -> Answers.Settings {
-        try await client.patch("/settings", .object(members))
-    }
+    func prepare() throws { _ = try request }
 
     func lines(_ settings: Answers.Settings) -> [String] { TerminalText.members(settings) }
 }
@@ -140,7 +137,7 @@ extension JSONValue.Member {
     }
 }
 
-struct Offline: AskingCommand {
+struct Offline: RequestCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send nothing to the backend until told otherwise.",
         discussion: "JSON: {mode, until}.")
@@ -149,14 +146,15 @@ struct Offline: AskingCommand {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp("Back online after this many seconds.", valueName: "seconds"))
-    var seconds: Int?
+    var seconds: Int64?
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.Mode {
-        var body: [JSONValue.Member] = [.init("mode", .string("offline"))]
-        if let seconds { body.append(.init("forSeconds", .number(seconds))) }
-        return try await client.post("/mode", [], .object(body))
+    var request: RouteRequest<Answers.Mode> {
+        StatusRoutes.setMode(
+            body: [
+                StatusRoutes.mode("offline"), StatusRoutes.forSeconds(seconds),
+            ])
     }
 
     func lines(_ mode: Answers.Mode) -> [String] {
@@ -164,15 +162,15 @@ struct Offline: AskingCommand {
     }
 }
 
-struct Online: AskingCommand {
+struct Online: RequestCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk to the backend again.", discussion: "JSON: {mode, until}.")
     static let needsServer = true
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.Mode {
-        try await client.post("/mode", [], .members(("mode", .string("online"))))
+    var request: RouteRequest<Answers.Mode> {
+        StatusRoutes.setMode(body: [StatusRoutes.mode("online")])
     }
 
     func lines(_ mode: Answers.Mode) -> [String] { ["Online."] }
@@ -185,7 +183,7 @@ struct Notify: AsyncParsableCommand {
         subcommands: [NotifyShow.self, NotifyTest.self], defaultSubcommand: NotifyShow.self)
 }
 
-struct NotifyShow: AskingCommand {
+struct NotifyShow: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the webhook, and the last message.",
         discussion: "JSON: as GET /-/api/v1/notify in /-/openapi.json.")
@@ -193,9 +191,7 @@ struct NotifyShow: AskingCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.NotificationState {
-        try await client.get("/notify")
-    }
+    var request: RouteRequest<Answers.NotificationState> { NotifyRoutes.show() }
 
     func lines(_ state: Answers.NotificationState) -> [String] {
         guard let target = state.target else {
@@ -209,7 +205,7 @@ struct NotifyShow: AskingCommand {
     }
 }
 
-struct NotifyTest: AskingCommand {
+struct NotifyTest: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Send a test message, and say what came back.",
         discussion: "Ends with 1 if it was not taken. JSON: {at, isTest, isDelivered, result}.")
@@ -217,9 +213,7 @@ struct NotifyTest: AskingCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.NotificationDelivery {
-        try await client.post("/notify/test")
-    }
+    var request: RouteRequest<Answers.NotificationDelivery> { NotifyRoutes.test() }
 
     func lines(_ delivery: Answers.NotificationDelivery) -> [String] { [delivery.result] }
 

@@ -22,11 +22,13 @@ struct Conflicts: AsyncParsableCommand {
         @OptionGroup var form: ListFormOptions
         @OptionGroup var options: ClientOptions
 
-        var path: String { "/conflicts" }
-        var query: [(String, String?)] { page.query + selection.query }
+        var request: RouteRequest<Page<ConflictDetail>> {
+            ConflictRoutes.list(query: page.query + selection.query)
+        }
 
         func run() async throws {
-            if try await form.write(path, selection.query, page, options) { return }
+            let whole = ConflictRoutes.list(query: selection.query)
+            if try await form.write(whole, page, options) { return }
             try await askAndShow()
         }
 
@@ -36,7 +38,7 @@ struct Conflicts: AsyncParsableCommand {
     }
 
     /// `conflicts show ID`.
-    struct Show: AskingCommand {
+    struct Show: RequestCommand {
         static let configuration = CommandConfiguration(
             abstract: "One conflict, field by field.",
             discussion: "JSON: {id, table, itemId, revision, base, mine, server, fields, …}.")
@@ -45,9 +47,7 @@ struct Conflicts: AsyncParsableCommand {
         var id: String
         @OptionGroup var options: ClientOptions
 
-        func ask(_ client: OperatorClient) async throws -> ConflictDetail {
-            try await client.get("/conflicts/\(PercentCoding.encode(id))")
-        }
+        var request: RouteRequest<ConflictDetail> { ConflictRoutes.show(id) }
 
         func lines(_ conflict: ConflictDetail) -> [String] {
             TerminalText.conflict(conflict)
@@ -83,13 +83,14 @@ struct Conflicts: AsyncParsableCommand {
         func prepare() throws { _ = try edited }
 
         func ask(_ client: OperatorClient) async throws -> Answers.ActionResult {
-            let path = "/conflicts/\(PercentCoding.encode(id))"
-            let conflict: ConflictDetail = try await client.get(path)
-            var body: [JSONValue.Member] = [
-                .init("revision", .number(conflict.revision)), .init("choice", .string(choice)),
-            ]
-            if let edited = try edited { body.append(.init("item", edited)) }
-            return try await client.post("\(path)/resolve", [], .object(body))
+            let conflict = try await client.answer(ConflictRoutes.show(id))
+            return try await client.answer(
+                ConflictRoutes.resolve(
+                    id,
+                    body: [
+                        QueueRoutes.revision(conflict.revision), ConflictRoutes.choice(choice),
+                        ConflictRoutes.item(try edited),
+                    ]))
         }
 
         func lines(_ result: Answers.ActionResult) -> [String] { TerminalText.action(result) }
@@ -124,7 +125,7 @@ struct ConflictsResolveAll: AskingCommand {
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> BulkResult {
-        try await client.bulk("/conflicts/resolve", dryRun: dryRun, request) { count in
+        try await client.bulk(ConflictRoutes.resolveAll, dryRun: dryRun, body) { count in
             let conflicts = count == 1 ? "1 conflict gets" : "\(count) conflicts get"
             try confirmation.confirm("\(conflicts) the decision \(choice)")
         }
@@ -134,8 +135,7 @@ struct ConflictsResolveAll: AskingCommand {
         TerminalText.bulk(result, "decided", left: "the choice does not apply to them")
     }
 
-    private func request(dryRun: Bool) -> JSONValue {
-        .selection(
-            selection.members, [.init("choice", .string(choice)), .init("dryRun", .bool(dryRun))])
+    private func body(dryRun: Bool) -> [JSONValue.Member?] {
+        QueueSelection.body(selection.query, dryRun: dryRun) + [ConflictRoutes.choice(choice)]
     }
 }

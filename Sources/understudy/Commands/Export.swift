@@ -49,7 +49,7 @@ struct Export: AsyncParsableCommand {
         let identity = options.identity ?? Identity.anonymousKey
         let (counts, hint) = try await options.withOperatorOrStore { client in
             // An unknown identity is an error before the first line.
-            let _: Answers.Status = try await client.get("/status")
+            _ = try await client.answer(StatusRoutes.status())
             var exporter = Exporter(
                 client: client, file: file, parts: parts, isQuiet: options.quiet)
             let counts = try await exporter.run(identity)
@@ -77,7 +77,7 @@ struct Export: AsyncParsableCommand {
         guard options.identity == nil, parts.contains(.queue) else { return nil }
         let stores: Page<Answers.KnownIdentity>
         do {
-            stores = try await client.forAll.get("/identities")
+            stores = try await client.forAll.answer(StatusRoutes.identities())
         } catch {
             return "Which users who signed in have open operations is not known: \(error.sentence) "
                 + "See them with: understudy identities"
@@ -145,9 +145,8 @@ struct Exporter {
     private mutating func rows() async throws {
         for table in try await tables() {
             let name = table.name
-            let path = "/tables/\(PercentCoding.encode(name))/items"
-            try await client.elements(of: path, [("orderby", "id")]) {
-                row throws(StartProblem) in
+            let request = RowRoutes.list(name, query: [RowRoutes.orderby("id")])
+            try await client.elements(of: request) { row throws(StartProblem) in
                 try write([
                     ("type", .string("item")), ("table", .string(name)),
                     ("item", row["item"] ?? .null), ("ownColumns", row["ownColumns"] ?? .null),
@@ -164,9 +163,11 @@ struct Exporter {
         for table in try await tables() {
             var last: String?
             repeat {
-                let page: Page<JSONValue> = try await client.get(
-                    "/tables/\(PercentCoding.encode(table.name))/server-rows",
-                    [("limit", String(Proxy.Limits.pageElementsMax)), ("after", last)])
+                let page = try await client.answer(
+                    TableRoutes.serverRows(
+                        table.name,
+                        query: [Fields.limit(Proxy.Limits.pageElementsMax), Fields.after(last)]),
+                    as: Page<JSONValue>.self)
                 for row in page.items {
                     try write(
                         [
@@ -183,26 +184,25 @@ struct Exporter {
     }
 
     private func tables() async throws -> [Answers.TableStatus] {
-        let page: Page<Answers.TableStatus> = try await client.get("/tables")
-        return page.items
+        try await client.answer(TableRoutes.list()).items
     }
 
     private mutating func queue() async throws {
         var ids: [String] = []
-        try await client.elements(of: "/operations") { operation in
+        try await client.elements(of: QueueRoutes.list()) { operation in
             if let id = operation["id"]?.string { ids.append(id) }
         }
         for id in ids {
             try write(
                 [("type", .string("operation"))],
-                and: try await client.get("/operations/\(PercentCoding.encode(id))"))
+                and: try await client.answer(QueueRoutes.show(id), as: JSONValue.self))
             counts.operations += 1
             bar.draw("operations", done: counts.operations, total: ids.count)
         }
     }
 
     private mutating func history() async throws {
-        try await client.elements(of: "/history") { entry throws(StartProblem) in
+        try await client.elements(of: HistoryRoutes.list()) { entry throws(StartProblem) in
             try write([("type", .string("history"))], and: entry)
             counts.history += 1
         }

@@ -51,19 +51,15 @@ struct HistoryList: AsyncParsableCommand {
 
     func run() async throws {
         if let undo {
-            let body = JSONValue.members(("dryRun", .bool(dryRun)))
-            let result: Answers.UndoResult = try await options.withOperatorOrStore { client in
-                try await client.post("/history/\(undo)/undo", [], body)
-            }
+            let request = HistoryRoutes.undo(String(undo), body: [HistoryRoutes.dryRun(dryRun)])
+            let result = try await options.withOperatorOrStore { try await $0.answer(request) }
             return options.show(result, TerminalText.undone)
         }
         if !undoDecisions.isEmpty {
-            let body = JSONValue.members(
-                ("operations", .array(undoDecisions.map { .string($0) })), ("dryRun", .bool(dryRun))
-            )
-            let result: Answers.UndoneDecisions = try await options.withOperatorOrStore { client in
-                try await client.post("/history/undo", [], body)
-            }
+            let request = HistoryRoutes.undoDecisions(body: [
+                HistoryRoutes.operations(undoDecisions), HistoryRoutes.dryRun(dryRun),
+            ])
+            let result = try await options.withOperatorOrStore { try await $0.answer(request) }
             options.show(result, TerminalText.undone)
             if result.changed == 0, result.refused > 0 {
                 let why = result.items.first.map { ": \($0.sentence)" } ?? "."
@@ -71,10 +67,10 @@ struct HistoryList: AsyncParsableCommand {
             }
             return
         }
-        if try await form.write("/history", selection.query, page, options) { return }
-        let list: Answers.HistoryPage = try await options.withOperatorOrStore {
-            try await $0.get("/history", selection.query + page.query)
-        }
+        let whole = HistoryRoutes.list(query: selection.query)
+        if try await form.write(whole, page, options) { return }
+        let request = HistoryRoutes.list(query: selection.query + page.query)
+        let list = try await options.withOperatorOrStore { try await $0.answer(request) }
         options.show(list) {
             TerminalText.history($0, isFiltered: selection.isGiven)
         }
@@ -91,8 +87,8 @@ struct HistoryShow: AskingCommand {
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> HistoryEntry {
-        let page: Answers.HistoryPage = try await client.get(
-            "/history", [("entry", String(number))])
+        let page = try await client.answer(
+            HistoryRoutes.list(query: [HistoryRoutes.entry(number)]))
         guard let entry = page.items.first else {
             throw StartProblem(
                 "There is no entry \(number) in the history: `understudy history` lists them.",
@@ -137,24 +133,25 @@ struct HistorySelection: ParsableArguments {
     @Option(help: "Only those that show this text.")
     var text: String?
 
-    private var given: [(String, String?)] {
+    private var given: [JSONValue.Member?] {
         // No id has a slash.
         let parts = item?.split(separator: "/", maxSplits: 1) ?? []
         return [
-            ("when", when), ("from", from), ("to", to), ("kind", kind), ("by", by),
-            ("table", parts.count > 1 ? String(parts[0]) : table),
-            ("item", parts.last.map { String($0) } ?? item), ("q", text),
+            HistoryRoutes.when(when), HistoryRoutes.from(from), HistoryRoutes.to(to),
+            HistoryRoutes.kind(kind), HistoryRoutes.by(by),
+            HistoryRoutes.table(parts.count > 1 ? String(parts[0]) : table),
+            HistoryRoutes.item(parts.last.map { String($0) } ?? item), HistoryRoutes.text(text),
         ]
     }
 
-    var isGiven: Bool { given.contains { $0.1 != nil } }
+    var isGiven: Bool { given.contains { $0 != nil } }
 
     func validate() throws { try ChangeSelection.refuseEmpty(given) }
 
-    /// The options as query pairs of the operator API.
-    var query: [(String, String?)] {
+    /// The options as parameters of the operator API.
+    var query: [JSONValue.Member?] {
         let hasWords = when != nil || from != nil || to != nil
-        return given + [("zone", hasWords ? TimeZoneRules.localName : nil)]
+        return given + [HistoryRoutes.zone(hasWords ? TimeZoneRules.localName : nil)]
     }
 }
 

@@ -56,7 +56,7 @@ struct Import: AsyncParsableCommand {
             let done = changes.count - rest.count
             rest = rest.dropFirst(part.count)
             result.add(
-                try await client.post("/import", [], .members(("changes", .array(part)))),
+                try await client.answer(ImportRoutes.take(body: [ImportRoutes.changes(part)])),
                 from: done)
             bar.draw("changes", done: changes.count - rest.count, total: changes.count)
         }

@@ -12,15 +12,12 @@ struct OperatorClient: Sendable {
     private let transport: any HTTPTransport
     private let authority: String
     private let token: String
-    private let identity: String?
+    /// The value of `?identity=`; nil for `anonymous`.
+    private var identity: String?
     /// Whether an Understudy runs; otherwise the answers are from ``OfflineAdmin``.
     let isRunning: Bool
 
-    /// Makes a client.
-    /// - Parameters:
-    ///   - authority: host and port of the API.
-    ///   - identity: the value of `?identity=`; nil for `anonymous`.
-    ///   - isRunning: see ``isRunning``.
+    /// - Parameter authority: host and port of the API.
     init(
         _ transport: any HTTPTransport, authority: String, token: String, identity: String?,
         isRunning: Bool
@@ -32,40 +29,30 @@ struct OperatorClient: Sendable {
         self.isRunning = isRunning
     }
 
-    /// The client for paths that are for all identities.
-    var forAll: OperatorClient {
-        OperatorClient(
-            transport, authority: authority, token: token, identity: nil, isRunning: isRunning)
+    /// The client for routes that are for all identities.
+    var forAll: OperatorClient { of(nil) }
+
+    func of(_ identity: String?) -> OperatorClient {
+        var client = self
+        client.identity = identity
+        return client
     }
 
-    func of(_ identity: String) -> OperatorClient {
-        OperatorClient(
-            transport, authority: authority, token: token, identity: identity,
-            isRunning: isRunning)
-    }
+    /// The answer to a request.
+    func answer<Answer: Decodable>(
+        _ request: RouteRequest<Answer>
+    ) async throws(StartProblem) -> Answer { try await answer(request, as: Answer.self) }
 
-    /// The answer to a GET below `/-/api/v1`.
-    func get<Answer: Decodable>(
-        _ path: String, _ query: [(String, String?)] = []
-    ) async throws(StartProblem) -> Answer { try await send(.get, path, query, nil) }
-
-    func post<Answer: Decodable>(
-        _ path: String, _ query: [(String, String?)] = [], _ body: JSONValue = .object([])
-    ) async throws(StartProblem) -> Answer { try await send(.post, path, query, body) }
-
-    func patch<Answer: Decodable>(
-        _ path: String, _ body: JSONValue
-    ) async throws(StartProblem) -> Answer { try await send(.patch, path, [], body) }
-
-    func delete(_ path: String) async throws(StartProblem) -> Answers.Nothing {
-        try await send(.delete, path, [], nil)
-    }
-
-    private func send<Answer: Decodable>(
-        _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
-        _ body: JSONValue?
-    ) async throws(StartProblem) -> Answer {
-        let response = try await answer(method, target(path, query), body)
+    /// The answer to a request with more or less of its form.
+    func answer<Answer, Form: Decodable>(
+        _ request: RouteRequest<Answer>, as form: Form.Type
+    ) async throws(StartProblem) -> Form {
+        let response: Response
+        do {
+            response = try await transport.send(message(of: request))
+        } catch {
+            throw unanswered(error)
+        }
         let isEmpty = response.head.status == .noContent
         let value = Result { () throws(JSONError) in
             try isEmpty
@@ -74,24 +61,17 @@ struct OperatorClient: Sendable {
                     parsing: response.bytes ?? [], maxDepth: TablesProtocol.Limits.envelopeDepth)
         }
         guard (200..<300).contains(response.head.status.code) else {
-            throw Self.problem(try? value.get(), response.head.status, path)
+            throw Self.problem(try? value.get(), response.head.status, request.path)
         }
         do {
-            return try Answer(answer: value.get())
+            return try Form(answer: value.get())
         } catch let problem as AnswerProblem {
             throw StartProblem(
-                "The answer to \(path) cannot be read: \(problem.sentence) If the running Understudy "
-                    + "is of another version, restart it.", .error)
+                "The answer to \(request.path) cannot be read: \(problem.sentence) If the running "
+                    + "Understudy is of another version, restart it.", .error)
         } catch {
-            throw StartProblem("The answer to \(path) cannot be read. \(error)", .error)
+            throw StartProblem("The answer to \(request.path) cannot be read. \(error)", .error)
         }
-    }
-
-    private func target(_ path: String, _ query: [(String, String?)]) -> String {
-        let pairs = (query + [("identity", identity)]).compactMap { name, value in
-            value.map { "\(name)=\(PercentCoding.encode($0))" }
-        }
-        return "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
     }
 
     private static func problem(
@@ -99,7 +79,8 @@ struct OperatorClient: Sendable {
     ) -> StartProblem {
         let problem = body.flatMap { try? Answers.Problem(answer: $0) }
         // `settings set` names the members as the API does.
-        let place = path == "/settings" ? nil : problem?.pointer ?? problem?.parameter
+        let isNamed = path == StatusRoutes.changeSettings().path
+        let place = isNamed ? nil : problem?.pointer ?? problem?.parameter
         return StartProblem(
             naming(option: place, in: problem?.detail ?? "It answered \(status)."),
             status == .badRequest ? .usage : .error)
@@ -107,14 +88,15 @@ struct OperatorClient: Sendable {
 
     /// Reads a whole list while it arrives.
     /// - Parameter each: gets each line without its end.
-    func lines(
-        of path: String, _ query: [(String, String?)], _ form: ListForm,
+    func lines<Answer>(
+        of request: RouteRequest<Answer>, _ form: ListFormat,
         _ each: (String) throws(StartProblem) -> Void
     ) async throws(StartProblem) {
-        let request = request(.get, target(path, query + [("format", form.rawValue)]), nil)
+        var whole = request
+        whole.query += [Fields.format(form)].compactMap(\.self)
         let response: Response
         do {
-            response = try await transport.open(request)
+            response = try await transport.open(message(of: whole))
         } catch {
             throw unanswered(error)
         }
@@ -127,20 +109,20 @@ struct OperatorClient: Sendable {
             begun = Array(lines.last ?? [])
         }
         if response.head.status != .ok {
-            throw Self.problem(try? JSONValue(parsing: begun), response.head.status, path)
+            throw Self.problem(
+                try? JSONValue(parsing: begun), response.head.status, request.path)
         }
     }
 
     /// Reads all elements of a list while they arrive.
-    func elements(
-        of path: String, _ query: [(String, String?)] = [],
-        _ each: (JSONValue) throws(StartProblem) -> Void
+    func elements<Answer>(
+        of request: RouteRequest<Answer>, _ each: (JSONValue) throws(StartProblem) -> Void
     ) async throws(StartProblem) {
-        try await lines(of: path, query, .jsonl) { line throws(StartProblem) in
+        try await lines(of: request, .jsonl) { line throws(StartProblem) in
             let element = try? JSONValue(
                 parsing: Array(line.utf8), maxDepth: TablesProtocol.Limits.envelopeDepth)
             guard let element else {
-                throw StartProblem("The answer to \(path) cannot be read.", .error)
+                throw StartProblem("The answer to \(request.path) cannot be read.", .error)
             }
             try each(element)
         }
@@ -191,24 +173,15 @@ struct OperatorClient: Sendable {
         "/conflictPolicy": "--conflict", "/unconditionalPolicy": "--unconditional",
     ]
 
-    private func answer(
-        _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?
-    ) async throws(StartProblem) -> Response {
-        do {
-            return try await transport.send(request(method, target, body))
-        } catch {
-            throw unanswered(error)
-        }
-    }
-
-    private func request(
-        _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?
-    ) -> Request {
+    private func message<Answer>(of request: RouteRequest<Answer>) -> Request {
         var head = HTTPRequest(
-            method: method, scheme: "http", authority: authority, path: target)
+            method: request.method, scheme: "http", authority: authority,
+            path: request.target(identity: identity))
         head.headerFields[.authorization] = "Bearer \(token)"
-        if body != nil { head.headerFields[.contentType] = "application/json" }
-        return Request(head: head, body: Array((body?.text ?? "").utf8))
+        let hasBody = request.method == .post || request.method == .patch
+        if hasBody { head.headerFields[.contentType] = "application/json" }
+        return Request(
+            head: head, body: hasBody ? Array(JSONValue.object(request.body).text.utf8) : [])
     }
 
     private func unanswered(_ error: TransportError) -> StartProblem {

@@ -25,12 +25,11 @@ struct Queue: AsyncParsableCommand {
 
     /// Does something with an operation as it is now.
     static func act(
-        _ verb: String, _ id: String, _ client: OperatorClient
+        _ route: Route<Answers.ActionResult>, _ id: String, _ client: OperatorClient
     ) async throws -> Answers.ActionResult {
-        let path = "/operations/\(PercentCoding.encode(id))"
-        let operation: OperationDetail = try await client.get(path)
-        return try await client.post(
-            "\(path)/\(verb)", [], .members(("revision", .number(operation.summary.revision))))
+        let operation = try await client.answer(QueueRoutes.show(id))
+        return try await client.answer(
+            route(id, body: [QueueRoutes.revision(operation.summary.revision)]))
     }
 }
 
@@ -59,17 +58,18 @@ struct QueueList: AskingCommand {
     @OptionGroup var form: ListFormOptions
     @OptionGroup var options: ClientOptions
 
-    private var path: String { "/operations" }
-    private var selected: [(String, String?)] { selection.query + [("sort", sort)] }
+    private var selected: [JSONValue.Member?] {
+        selection.query + [QueueRoutes.sort.written(sort)]
+    }
 
     func run() async throws {
-        if try await form.write(path, selected, page, options) { return }
+        if try await form.write(QueueRoutes.list(query: selected), page, options) { return }
         try await askAndShow()
     }
 
-    func ask(_ client: OperatorClient) async throws -> Held<Page<OperationSummary>> {
-        let list: Page<OperationSummary> = try await client.get(
-            path, page.query + selected)
+    func ask(_ client: OperatorClient) async throws -> Held<Page<OperationSummary>>
+    {
+        let list = try await client.answer(QueueRoutes.list(query: page.query + selected))
         return Held(answer: list, held: try await Queue.held(list.items.map(\.state), client))
     }
 
@@ -95,10 +95,9 @@ struct QueueGroups: AskingCommand {
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> Groups {
-        let answer: Page<OperationGroup> = try await client.get(
-            "/operations/groups",
-            selection.query + [("limit", String(Proxy.Limits.pageElementsMax))])
-        var groups = Groups(answer)
+        let limit = Fields.limit(Proxy.Limits.pageElementsMax)
+        var groups = Groups(
+            try await client.answer(QueueRoutes.groups(query: selection.query + [limit])))
         groups.add(try await countsByState(client))
         groups.held = try await Queue.held(groups.items.map(\.state), client)
         return groups
@@ -115,8 +114,8 @@ struct QueueGroups: AskingCommand {
         for state in selection.states {
             var one = selection
             one.state = state
-            let page: Page<OperationSummary> = try await client.get(
-                "/operations", one.query + [("limit", "1")])
+            let page = try await client.answer(
+                QueueRoutes.list(query: one.query + [Fields.limit(1)]))
             // The server refuses a word that is no state.
             if let state = OperationState(rawValue: state) { counts.append((state, page.total)) }
         }
@@ -178,8 +177,7 @@ struct QueueShow: AskingCommand {
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> Held<OperationDetail> {
-        let detail: OperationDetail = try await client.get(
-            "/operations/\(PercentCoding.encode(id))")
+        let detail = try await client.answer(QueueRoutes.show(id))
         return Held(
             answer: detail, held: try await Queue.held([detail.summary.state], client))
     }
@@ -228,13 +226,15 @@ struct QueueEdit: AskingCommand {
 
     func ask(_ client: OperatorClient) async throws -> Answers.ActionResult {
         let members = try members
-        let path = "/operations/\(PercentCoding.encode(id))"
-        let operation: OperationDetail = try await client.get(path)
+        let operation = try await client.answer(QueueRoutes.show(id))
         try Self.check(members, of: operation.payload)
-        return try await client.patch(
-            path,
-            .members(
-                ("revision", .number(operation.summary.revision)), ("columns", .object(members))))
+        return try await client.answer(
+            QueueRoutes.edit(
+                id,
+                body: [
+                    QueueRoutes.revision(operation.summary.revision),
+                    QueueRoutes.columns(.object(members)),
+                ]))
     }
 
     func lines(_ result: Answers.ActionResult) -> [String] { TerminalText.action(result) }
@@ -250,10 +250,10 @@ struct QueueRetry: AskingCommand {
     @OptionGroup var options: ClientOptions
 
     func ask(_ client: OperatorClient) async throws -> OneOrAll {
-        if let id = target.id { return .one(try await Queue.act("retry", id, client)) }
+        if let id = target.id { return .one(try await Queue.act(QueueRoutes.retry, id, client)) }
         return .all(
-            try await client.post(
-                "/operations/retry", [], target.selection.request(dryRun: target.dryRun)))
+            try await client.answer(
+                QueueRoutes.retryAll(body: target.selection.body(dryRun: target.dryRun))))
     }
 
     func lines(_ result: OneOrAll) -> [String] { result.lines("to be sent again") }
@@ -277,11 +277,11 @@ struct QueueDiscard: AskingCommand {
     func ask(_ client: OperatorClient) async throws -> OneOrAll {
         if let id = target.id {
             try confirmation.confirm("The change of operation \(id) is given up")
-            return .one(try await Queue.act("discard", id, client))
+            return .one(try await Queue.act(QueueRoutes.discard, id, client))
         }
         return .all(
             try await client.bulk(
-                "/operations/discard", dryRun: target.dryRun, target.selection.request
+                QueueRoutes.discardAll, dryRun: target.dryRun, target.selection.body
             ) { count in
                 let changes = count == 1 ? "1 change is" : "\(count) changes are"
                 try confirmation.confirm("\(changes) given up")
@@ -315,11 +315,12 @@ struct QueueAssign: AskingCommand {
     }
 
     func ask(_ client: OperatorClient) async throws -> BulkResult {
-        try await client.forAll.post(
-            "/operations/assign", [],
-            .members(
-                ("identity", .text(options.identity)), ("dryRun", .bool(dryRun)),
-                ("undo", .bool(undo))))
+        try await client.forAll.answer(
+            QueueRoutes.assign(
+                body: [
+                    QueueRoutes.user(options.identity), Fields.dryRun(dryRun),
+                    QueueRoutes.isUndone(undo),
+                ]))
     }
 
     func lines(_ result: BulkResult) -> [String] {
@@ -332,18 +333,19 @@ struct QueueAssign: AskingCommand {
 extension OperatorClient {
     /// Does an action to all that match, after a count that a person confirms.
     /// - Parameters:
-    ///   - request: makes the body, for a dry run or the action.
+    ///   - body: of the request for a dry run or the action.
     ///   - confirm: asks about so many; throws for a no.
     func bulk(
-        _ path: String, dryRun: Bool, _ request: (_ dryRun: Bool) -> JSONValue,
+        _ route: Route<BulkResult>, dryRun: Bool,
+        _ body: (_ dryRun: Bool) -> [JSONValue.Member?],
         confirm: (_ count: Int) throws -> Void
     ) async throws -> BulkResult {
-        let planned: BulkResult = try await post(path, [], request(true))
+        let planned = try await answer(route(body: body(true)))
         if dryRun { return planned }
         // Operations that come after the plan were not confirmed.
         if planned.matched == 0 { return .init(matched: 0, changed: 0, refused: 0, dryRun: false) }
         try confirm(planned.matched)
-        return try await post(path, [], request(false))
+        return try await answer(route(body: body(false)))
     }
 }
 

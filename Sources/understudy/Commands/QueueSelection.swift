@@ -22,7 +22,8 @@ struct QueueSelection: ParsableArguments {
 
     func validate() throws {
         try ChangeSelection.refuseEmpty([
-            ("state", state), ("reason", reason), ("status", status),
+            OperationSelection.state(state), OperationSelection.reason(reason),
+            OperationSelection.status(status),
         ])
         do throws(StateNames.Unknown) {
             _ = try state.map { text throws(StateNames.Unknown) in try StateNames(text) }
@@ -34,10 +35,13 @@ struct QueueSelection: ParsableArguments {
     /// The states as the API names them; nil if none was given.
     private var codes: [String]? { state.flatMap { try? StateNames($0).codes } }
 
-    /// The options as query pairs of a list.
-    var query: [(String, String?)] {
-        [("state", codes?.joined(separator: ",")), ("reason", reason), ("status", status)]
-            + changes.query
+    /// The options as parameters of a list.
+    var query: [JSONValue.Member?] {
+        [OperationSelection.state(codes?.joined(separator: ","))] + others
+    }
+
+    private var others: [JSONValue.Member?] {
+        [OperationSelection.reason(reason), OperationSelection.status(status)] + changes.query
     }
 
     var states: [String] {
@@ -48,18 +52,27 @@ struct QueueSelection: ParsableArguments {
         }
     }
 
-    var isEmpty: Bool { query.allSatisfy { $0.1 == nil } }
+    var isEmpty: Bool { query.allSatisfy { $0 == nil } }
 
     /// The options as the body of an action on all that match.
-    func request(dryRun: Bool) -> JSONValue {
-        var filter: [JSONValue.Member] = []
+    func body(dryRun: Bool) -> [JSONValue.Member?] {
         // An action is for open operations alone, which are meant without a state.
-        if let codes, codes != ["all"] {
-            filter.append(.init("state", .array(codes.map { .string($0) })))
+        let states = codes == ["all"] ? nil : codes
+        let named = states.map { names in
+            JSONValue.Member("state", .array(names.map { .string($0) }))
         }
-        if let reason { filter.append(.init("reason", .string(reason))) }
-        if let status { filter.append(.init("status", .string(status))) }
-        return .selection(filter + changes.members, [.init("dryRun", .bool(dryRun))])
+        return Self.body([named] + others, dryRun: dryRun)
+    }
+
+    /// The body of an action on all that match a filter. Without a filter it says that all are meant: only
+    /// commands that name all in words may have none.
+    static func body(_ filter: [JSONValue.Member?], dryRun: Bool) -> [JSONValue.Member?] {
+        let filter = filter.compactMap(\.self)
+        return [
+            OperationSelection.selection(.object(filter)),
+            OperationSelection.all(filter.isEmpty ? true : nil),
+            Fields.dryRun(dryRun),
+        ]
     }
 }
 
@@ -85,35 +98,22 @@ struct ChangeSelection: ParsableArguments {
     }
 
     /// An empty text would select nothing, or all.
-    /// - Parameter given: query pairs, named as the options are, but for `q`.
-    static func refuseEmpty(_ given: [(name: String, value: String?)]) throws {
-        for (name, value) in given where value?.isEmpty == true {
+    /// - Parameter given: fields, named as the options are, but for `q`.
+    static func refuseEmpty(_ given: [JSONValue.Member?]) throws {
+        for name in given.compactMap({ $0?.value == .string("") ? $0?.name : nil }) {
             throw ValidationError(
                 "--\(name == "q" ? "text" : name) must be given with a text that is not empty, or left out."
             )
         }
     }
 
-    /// The options as query pairs of a list.
-    var query: [(String, String?)] {
+    /// The options as parameters of a list, or as members of a filter.
+    var query: [JSONValue.Member?] {
         [
-            ("table", table), ("q", text), ("column", column), ("actor", actor),
-            ("before", before),
+            OperationSelection.table(table), OperationSelection.text(text),
+            OperationSelection.column(column),
+            OperationSelection.actor(actor), OperationSelection.before.written(before),
         ]
-    }
-
-    /// The options as members of a filter in a body.
-    var members: [JSONValue.Member] {
-        query.compactMap { name, value in value.map { .init(name, .string($0)) } }
-    }
-}
-
-extension JSONValue {
-    /// The body of an action on all that match a filter. Without a filter it says that all are meant: only
-    /// commands that name all in words may have none.
-    static func selection(_ filter: [Member], _ more: [Member]) -> JSONValue {
-        let all: [Member] = filter.isEmpty ? [.init("all", .bool(true))] : []
-        return .object([.init("filter", .object(filter))] + all + more)
     }
 }
 

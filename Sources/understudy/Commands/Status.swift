@@ -24,12 +24,13 @@ struct Status: AsyncParsableCommand {
     func run() async throws {
         let found = try await options.withOperatorOrStore { [verbose, options] client in
             var found = Found(
-                status: try await client.get("/status"),
+                status: try await client.answer(StatusRoutes.status()),
                 users: try await UserStores.read(client, options), isRunning: client.isRunning)
-            if verbose { found.storage = try await client.get("/storage") }
+            if verbose { found.storage = try await client.answer(StatusRoutes.storage()) }
             // Without a server the settings are those of this command.
             if client.isRunning {
-                found.isManual = Holding.isManual(try await client.get("/settings"))
+                found.isManual = Holding.isManual(
+                    try await client.answer(StatusRoutes.settings()))
             }
             return found
         }
@@ -87,7 +88,7 @@ struct Rejections: ListCommand {
 
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/rejections" }
+    var request: RouteRequest<Page<Answers.Rejection>> { StatusRoutes.rejected() }
 
     func lines(of rejection: Answers.Rejection) -> [String] {
         [TerminalText.members(rejection).joined(separator: "  ")]
@@ -107,7 +108,7 @@ struct Identities: ListCommand {
 
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/identities" }
+    var request: RouteRequest<Page<Answers.KnownIdentity>> { StatusRoutes.identities() }
 
     func lines(of one: Answers.KnownIdentity) -> [String] { [TerminalText.identity(one)] }
 }
@@ -117,9 +118,10 @@ enum Holding {
     /// Asks what holds the queue of the client's identity; nil if the next push sends it.
     static func read(_ client: OperatorClient) async throws(StartProblem) -> String? {
         guard client.isRunning else { return "No Understudy runs." }
-        let runs: Page<Run> = try await client.get("/runs", [("limit", "2")])
+        let runs = try await client.answer(SyncRoutes.list(query: [Fields.limit(2)]))
         return reason(
-            status: try await client.get("/status"), settings: try await client.get("/settings"),
+            status: try await client.answer(StatusRoutes.status()),
+            settings: try await client.answer(StatusRoutes.settings()),
             lastRun: runs.items.first { $0.state != .running })
     }
 
@@ -183,7 +185,7 @@ struct UserStores: Encodable, Sendable, Hashable {
         _ client: OperatorClient, _ options: ClientOptions
     ) async throws(StartProblem) -> UserStores? {
         guard options.identity == nil else { return nil }
-        return UserStores(try await client.forAll.get("/identities"))
+        return UserStores(try await client.forAll.answer(StatusRoutes.identities()))
     }
 
     /// Such as `2 stores, 3 open operations (1 conflict), 1 not looked at yet: understudy identities`; nil

@@ -19,22 +19,25 @@ struct Sync: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        try await Self.perform(options, "/sync")
+        try await Self.perform(options, SyncRoutes.sync)
     }
 
     /// Starts a run, waits for its end, shows it, and throws its exit code.
     static func perform(
-        _ options: ClientOptions, _ path: String, _ body: JSONValue = .object([])
+        _ options: ClientOptions, _ route: Route<Run>, of places: String...,
+        body: [JSONValue.Member?] = []
     ) async throws {
+        let request = route(places, query: [Fields.wait(0)], body: body)
         let (run, queue, waiting, users) = try await options.withOperator { [options] client in
-            let started: Run = try await client.post(path, [("wait", "0")], body)
-            let run = try await Self.finished(started, client)
-            let status: Answers.Status = try await client.get("/status")
+            let run = try await Self.finished(try await client.answer(request), client)
+            let status = try await client.answer(StatusRoutes.status())
             var waiting: Page<OperationSummary>?
             // One whose answer never came is tried again too.
             if status.queue.waiting > 0 || status.queue.unknown > 0 {
-                waiting = try await client.get(
-                    "/operations", [("state", "waiting,unknown"), ("limit", "1")])
+                waiting = try await client.answer(
+                    QueueRoutes.list(query: [
+                        OperationSelection.state("waiting,unknown"), Fields.limit(1),
+                    ]))
             }
             return (
                 run, status.queue, waiting?.items.first, try await UserStores.read(client, options)
@@ -53,7 +56,7 @@ struct Sync: AsyncParsableCommand {
         defer { bar.end() }
         while run.state == .running {
             try await Task.sleep(for: .milliseconds(Program.Limits.runPollMilliseconds))
-            run = try await client.get("/runs/\(PercentCoding.encode(run.id))")
+            run = try await client.answer(SyncRoutes.show(run.id))
             if let progress = run.progress {
                 bar.draw(progress.phase.rawValue, done: progress.done, total: progress.total)
             }
@@ -90,7 +93,7 @@ struct Push: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        try await Sync.perform(options, "/push")
+        try await Sync.perform(options, SyncRoutes.push)
     }
 }
 
@@ -127,14 +130,13 @@ struct Pull: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var body: [JSONValue.Member] = [
-            .init("reconcile", .bool(reconcile)),
-            .init("refuseOlder", .bool(reconcile && !acceptLoss)),
-        ]
-        if let query { body.append(.init("query", .string(query))) }
-        if let queryID { body.append(.init("queryId", .string(queryID))) }
         try await Sync.perform(
-            options, "/tables/\(PercentCoding.encode(table))/pull", .object(body))
+            options, SyncRoutes.pull, of: table,
+            body: [
+                SyncRoutes.reconcile(reconcile),
+                SyncRoutes.refuseOlder(reconcile && !acceptLoss), SyncRoutes.query(query),
+                SyncRoutes.queryID(queryID),
+            ])
     }
 }
 
@@ -154,8 +156,7 @@ struct RunsList: ListCommand {
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/runs" }
-    var query: [(String, String?)] { page.query }
+    var request: RouteRequest<Page<Run>> { SyncRoutes.list(query: page.query) }
 
     func lines(of run: Run) -> [String] {
         let told = TerminalText.run(run)
@@ -163,7 +164,7 @@ struct RunsList: ListCommand {
     }
 }
 
-struct RunsCancel: AskingCommand {
+struct RunsCancel: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Stop a run after the request that is under way.",
         discussion: "What it has not sent stays in the queue. JSON: the run.")
@@ -173,9 +174,7 @@ struct RunsCancel: AskingCommand {
     var id: String
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Run {
-        try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
-    }
+    var request: RouteRequest<Run> { SyncRoutes.cancel(id) }
 
     func lines(_ run: Run) -> [String] { TerminalText.run(run) }
 

@@ -23,12 +23,12 @@ struct TablesList: ListCommand {
 
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/tables" }
+    var request: RouteRequest<Page<Answers.TableStatus>> { TableRoutes.list() }
 
     func lines(of table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-struct TablesRows: AskingCommand {
+struct TablesRows: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "rows", abstract: "List rows of a table with their sync state.",
         discussion: "JSON: {items: [{item, ownColumns, state, …}], next, total}.")
@@ -52,21 +52,21 @@ struct TablesRows: AskingCommand {
     @OptionGroup var form: ListFormOptions
     @OptionGroup var options: ClientOptions
 
-    private var path: String { "/tables/\(PercentCoding.encode(table))/items" }
-    private var selected: [(String, String?)] {
+    private var selected: [JSONValue.Member?] {
         [
-            ("filter", filter), ("q", text), ("orderby", orderby),
-            ("includeDeleted", deleted ? "true" : nil),
+            RowRoutes.filter(filter), RowRoutes.text(text), RowRoutes.orderby(orderby),
+            RowRoutes.includeDeleted(deleted ? true : nil),
         ]
+    }
+    var request: RouteRequest<Page<Answers.TableItem>> {
+        RowRoutes.list(
+            table,
+            query: selected + page.query(limit: RowRoutes.top, after: RowRoutes.skip))
     }
 
     func run() async throws {
-        if try await form.write(path, selected, page, options) { return }
+        if try await form.write(RowRoutes.list(table, query: selected), page, options) { return }
         try await askAndShow()
-    }
-
-    func ask(_ client: OperatorClient) async throws -> Page<Answers.TableItem> {
-        try await client.get(path, selected + page.query(limit: "top", after: "skip"))
     }
 
     func lines(_ page: Page<Answers.TableItem>) -> [String] {
@@ -76,7 +76,7 @@ struct TablesRows: AskingCommand {
     }
 }
 
-struct TablesSet: AskingCommand {
+struct TablesSet: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change how a table is read and written.",
         discussion: "What is not named stays. JSON: the table.")
@@ -130,26 +130,22 @@ struct TablesSet: AskingCommand {
         type.allCases.map(\.rawValue).joined(separator: ", ")
     }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
-        let policies = [
-            ("readPolicy", read), ("writePolicy", write), ("conflictPolicy", conflict),
-            ("unconditionalPolicy", unconditional),
-        ]
-        var body = policies.compactMap { name, value in
-            value.map { JSONValue.Member(name, .string($0)) }
-        }
-        if let shared = self.public { body.append(.init("isPublic", .bool(shared))) }
-        if !index.isEmpty {
-            let indexes = index.filter { !$0.isEmpty }.map { JSONValue.string($0) }
-            body.append(.init("indexes", .array(indexes)))
-        }
-        return try await client.patch("/tables/\(PercentCoding.encode(table))", .object(body))
+    var request: RouteRequest<Answers.TableStatus> {
+        TableRoutes.change(
+            table,
+            body: [
+                TablePolicies.readPolicy.written(read), TablePolicies.writePolicy.written(write),
+                TablePolicies.conflictPolicy.written(conflict),
+                TablePolicies.unconditionalPolicy.written(unconditional),
+                TablePolicies.isShared(self.public),
+                TablePolicies.orders(index.isEmpty ? nil : index.filter { !$0.isEmpty }),
+            ])
     }
 
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-struct TablesPause: AskingCommand {
+struct TablesPause: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Send nothing of a table and fetch nothing, until it is resumed.",
@@ -169,15 +165,15 @@ struct TablesPause: AskingCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
+    var request: RouteRequest<Answers.TableStatus> {
         let pause: TablePause = pushes == pulls ? .all : pushes ? .pushes : .pulls
-        return try await client.setPause(pause, of: table)
+        return TableRoutes.change(table, body: [TablePolicies.paused(pause)])
     }
 
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
 }
 
-struct TablesResume: AskingCommand {
+struct TablesResume: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Send and fetch the changes of a paused table again.",
         discussion: "JSON: the table.")
@@ -187,21 +183,11 @@ struct TablesResume: AskingCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func ask(_ client: OperatorClient) async throws -> Answers.TableStatus {
-        try await client.setPause(.nothing, of: table)
+    var request: RouteRequest<Answers.TableStatus> {
+        TableRoutes.change(table, body: [TablePolicies.paused(.nothing)])
     }
 
     func lines(_ table: Answers.TableStatus) -> [String] { TerminalText.table(table) }
-}
-
-extension OperatorClient {
-    fileprivate func setPause(
-        _ pause: TablePause, of table: String
-    ) async throws -> Answers.TableStatus {
-        try await patch(
-            "/tables/\(PercentCoding.encode(table))",
-            .object([.init("pause", .string(pause.rawValue))]))
-    }
 }
 
 struct TablesSetAside: ListCommand {
@@ -220,8 +206,9 @@ struct TablesSetAside: ListCommand {
     @OptionGroup var page: PageOptions
     @OptionGroup var options: ClientOptions
 
-    var path: String { "/tables/\(PercentCoding.encode(table))/set-aside" }
-    var query: [(String, String?)] { page.query }
+    var request: RouteRequest<Page<SetAsideRow>> {
+        TableRoutes.setAside(table, query: page.query)
+    }
 
     /// The id, the reason and the beginning of the text.
     func lines(of row: SetAsideRow) -> [String] {
@@ -234,7 +221,7 @@ struct TablesSetAside: ListCommand {
 }
 
 /// A command that removes rows of a table from this device.
-protocol RemovalCommand: AskingCommand where Answer == Answers.PurgeResult {
+protocol RemovalCommand: RequestCommand where Answer == Answers.PurgeResult {
     var removal: Removal { get }
 }
 
@@ -243,9 +230,7 @@ extension RemovalCommand {
 
     func prepare() throws { try removal.confirm() }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
-        try await removal.ask(client)
-    }
+    var request: RouteRequest<Answers.PurgeResult> { removal.request }
 
     func lines(_ result: Answers.PurgeResult) -> [String] { Removal.lines(result) }
 }
@@ -299,14 +284,14 @@ struct Removal: ParsableArguments {
         }
     }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.PurgeResult {
+    var request: RouteRequest<Answers.PurgeResult> {
         // Without a query the whole table is meant, which the person has named.
-        let rows = query.map { JSONValue.Member("query", .string($0)) }
-        let request = JSONValue.object([
-            .init("force", .bool(force)), rows ?? .init("all", .bool(true)),
-        ])
-        return try await client.post(
-            "/tables/\(PercentCoding.encode(table))/purge", [], request)
+        TableRoutes.purge(
+            table,
+            body: [
+                TableRoutes.force(force), TableRoutes.query(query),
+                TableRoutes.all(query == nil ? true : nil),
+            ])
     }
 
     static func lines(_ result: Answers.PurgeResult) -> [String] {
@@ -322,7 +307,7 @@ struct Removal: ParsableArguments {
     }
 }
 
-struct TablesForget: AskingCommand {
+struct TablesForget: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Remove a table with its history and settings; it cannot be undone.",
@@ -348,10 +333,8 @@ struct TablesForget: AskingCommand {
             "The copy of \(table) here and its history are removed for good\(lost)")
     }
 
-    func ask(_ client: OperatorClient) async throws -> Answers.RemoveResult {
-        try await client.post(
-            "/tables/\(PercentCoding.encode(table))/remove", [],
-            .members(("force", .bool(force))))
+    var request: RouteRequest<Answers.RemoveResult> {
+        TableRoutes.remove(table, body: [TableRoutes.force(force)])
     }
 
     func lines(_ result: Answers.RemoveResult) -> [String] {

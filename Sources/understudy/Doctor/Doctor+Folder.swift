@@ -222,7 +222,7 @@ struct RunningState: Sendable, Hashable {
     static func read(_ client: OperatorClient, identity: String?) async -> RunningState {
         var state = RunningState()
         state.identity = identity
-        let status: Answers.Status? = try? await client.get("/status")
+        let status = try? await client.answer(StatusRoutes.status())
         state.backend = status?.backend
         state.failures = (status?.tables ?? []).compactMap { table in
             guard table.pullError != nil || table.pushWait != nil else { return nil }
@@ -230,17 +230,16 @@ struct RunningState: Sendable, Hashable {
         }
         state.unsigned = status?.unsigned?.sentence
         state.wanted = (status?.wantedTables ?? []).compactMap { TableName($0) }
-        state.process = try? await client.forAll.get("/process")
+        state.process = try? await client.forAll.answer(StatusRoutes.running())
         for setting in state.process?.settings ?? [] {
             state.settings[setting.name] = setting.values
         }
         if status?.queue.queued ?? 0 > 0 { state.held = try? await Holding.read(client) }
-        let identities: Page<Answers.KnownIdentity>? = try? await client.forAll.get(
-            "/identities")
+        let identities = try? await client.forAll.answer(StatusRoutes.identities())
         for row in identities?.items ?? [] where row.identity != identity {
             if let found = await heldUser(row, client) { state.users.append(found) }
         }
-        let backups: Answers.BackupPage? = try? await client.forAll.get("/backups")
+        let backups = try? await client.forAll.answer(BackupRoutes.list())
         state.backupFailure = backups?.failure
         return state
     }

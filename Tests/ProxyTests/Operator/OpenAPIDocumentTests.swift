@@ -5,94 +5,90 @@ import Testing
 
 @testable import Proxy
 
-/// The part of openapi.json that is made from the types of answers. After a change of one write it with:
+/// openapi.json is made from the routes and from the types of their answers. After a change of one write it with:
 /// `OPENAPI_WRITE=1 swift test --filter OpenAPIDocumentTests`.
 struct OpenAPIDocumentTests {
-    /// The answers of all routes and the data of events; the types in them follow.
-    private static let answers: [any (Decodable & Sendable).Type] = [
-        Answers.Problem.self, Answers.Health.self, Answers.Session.self, Answers.SignedIn.self,
-        Answers.Link.self, Page<Answers.DashboardSession>.self,
-        Page<Answers.Access>.self, Answers.AccessAdded.self, Answers.Status.self,
-        Answers.Mode.self, Answers.Settings.self, Page<Answers.KnownIdentity>.self,
-        Answers.StoredBytes.self, Answers.BackupPage.self, Answers.BackupMade.self,
-        Answers.NotificationState.self, Answers.NotificationDelivery.self,
-        Page<Answers.Rejection>.self, Answers.ProcessReport.self, Answers.EventData.self,
-        Run.self, Page<Run>.self,
-        Page<Answers.TableStatus>.self, Answers.TableStatus.self,
-        Page<Answers.TableItem>.self, Page<ServerRow>.self,
-        Page<SetAsideRow>.self,
-        Answers.RemoveResult.self, Answers.PurgeResult.self,
-        Page<OperationSummary>.self, Page<OperationGroup>.self,
-        Page<OperationOutcome>.self,
-        OperationDetail.self, Answers.ActionResult.self, BulkResult.self,
-        Answers.ImportResult.self, Page<ConflictDetail>.self,
-        ConflictDetail.self, Answers.SentDecisions.self,
-        Answers.HistoryPage.self, Answers.UndoResult.self,
-        Answers.UndoneDecisions.self,
-        Page<Answers.Sample>.self,
-    ]
-
     private static let sources = URL(filePath: #filePath)
         .deletingLastPathComponent().appending(path: "../../../Sources").standardizedFileURL
     private static let file = sources.appending(path: "Proxy/Operator/openapi.json")
 
-    private func schemas() throws -> AnswerSchemas {
-        try AnswerSchemas(
-            of: Self.answers,
-            commentsIn: ["Proxy", "SyncCore"].map { Self.sources.appending(path: $0) })
-    }
-
-    @Test func `the schemas of answers are made from their types`() throws {
-        let text = try String(contentsOf: Self.file, encoding: .utf8)
-        let document = try JSONValue(parsing: text)
-        let made = DocumentText(document.with(try schemas())).text
-        if ProcessInfo.processInfo.environment["OPENAPI_WRITE"] != nil {
-            try made.write(to: Self.file, atomically: true, encoding: .utf8)
-        } else {
-            #expect(made == text, "openapi.json is not as the types of answers are.")
-        }
-    }
-
-    @Test func `every answer of a route has a type`() throws {
-        let document = try JSONValue(parsing: PackageResources.openapi_json)
-        let made = Set(try schemas().all.map { "#/components/schemas/\($0.name)" })
-        for (method, path, operation) in OpenAPIShapes(document).operations {
-            guard case .object(let responses)? = operation["responses"] else { continue }
-            for response in responses {
-                let content = response.value["content"]?["application/json"]
-                guard let name = content?["schema"]?["$ref"]?.string else { continue }
-                #expect(made.contains(name), "\(method) \(path) \(response.name): \(name)")
+    @Test func `openapi.json is made from the routes and the types of their answers`()
+        async throws
+    {
+        try await TestApp.run { test in
+            let routes = test.graph.routes.operatorAPI.routes.map(\.description)
+            let document = OpenAPIDocument(routes: routes)
+            // What no route answers itself: the error of all of them, and the data of events.
+            let schemas = try AnswerSchemas(
+                of: [Answers.Problem.self, Answers.EventData.self] + document.answers,
+                commentsIn: ["Proxy", "SyncCore"].map { Self.sources.appending(path: $0) })
+            let text = try String(contentsOf: Self.file, encoding: .utf8)
+            let made = DocumentText(
+                try JSONValue(parsing: text).with(document, schemas)
+            ).text
+            if ProcessInfo.processInfo.environment["OPENAPI_WRITE"] != nil {
+                try made.write(to: Self.file, atomically: true, encoding: .utf8)
+            } else {
+                #expect(made == text, "openapi.json is not as the routes and answers are.")
             }
         }
     }
 }
 
 extension JSONValue {
-    /// The document with these schemas in the place of those that have their names. The words of a problem's
-    /// `code` stay: the refusals are in several modules.
-    fileprivate func with(_ made: AnswerSchemas) -> JSONValue {
+    /// The document with these paths, parameters and schemas. What it says of the sign-in and of refusals stays:
+    /// the words of a problem's `code` are in several modules.
+    fileprivate func with(_ made: OpenAPIDocument, _ answers: AnswerSchemas) -> JSONValue {
         let words = self["components"]?["schemas"]?["Problem"]?["properties"]?["code"]?["enum"]
-        return replacing("components") { components in
-            components.replacing("schemas") { schemas in
-                guard case .object(var members) = schemas else { return schemas }
-                for (name, schema) in made.all {
-                    let value =
-                        name == "Problem"
-                        ? schema.replacing("properties") { properties in
-                            properties.replacing("code") { code in
-                                guard case .object(let members) = code else { return code }
-                                return .object(members + [.init("enum", words ?? .null)])
-                            }
-                        } : schema
-                    if let index = members.firstIndex(where: { $0.name == name }) {
-                        members[index].value = value
-                    } else {
-                        members.append(.init(name, value))
+        let names = answers.all.map(\.name)
+        return replacing("paths") { _ in made.paths }.replacing("components") { components in
+            components.replacing("parameters") { _ in made.parameters }
+                .replacing("schemas") { schemas in
+                    guard case .object(var members) = schemas else { return schemas }
+                    for (name, schema) in made.bodies where !names.contains(name) {
+                        members.put(name, schema)
                     }
+                    for (name, schema) in answers.all {
+                        guard name == "Problem" else {
+                            members.put(name, schema)
+                            continue
+                        }
+                        members.put(
+                            name,
+                            schema.replacing("properties") { properties in
+                                properties.replacing("code") { code in
+                                    guard case .object(let members) = code else { return code }
+                                    return .object(members + [.init("enum", words ?? .null)])
+                                }
+                            })
+                    }
+                    let used = JSONValue.object(members).references(from: made.paths)
+                    return .object(members.filter { used.contains($0.name) })
                 }
-                return .object(members)
+        }
+    }
+
+    /// The names of the schemas that a value leads to, in this object of schemas.
+    private func references(from value: JSONValue) -> Set<String> {
+        // The responses are not made here; they lead to the problem alone. Events have no schema of their own.
+        var found: Set = ["Problem", "EventData"]
+        var rest = [value, self["Problem"] ?? .null, self["EventData"] ?? .null]
+        while let next = rest.popLast() {
+            switch next {
+            case .array(let elements): rest += elements
+            case .object(let members):
+                for member in members {
+                    rest.append(member.value)
+                    guard member.name == "$ref",
+                        let name = member.value.string?.split(separator: "/").last.map(String.init),
+                        let schema = self[name], found.insert(name).inserted
+                    else { continue }
+                    rest.append(schema)
+                }
+            case .null, .bool, .number, .string: break
             }
         }
+        return found
     }
 
     /// The object with another value of one member.
@@ -100,6 +96,16 @@ extension JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(
             members.map { $0.name == name ? .init(name, change($0.value)) : $0 })
+    }
+}
+
+extension [JSONValue.Member] {
+    fileprivate mutating func put(_ name: String, _ value: JSONValue) {
+        if let index = firstIndex(where: { $0.name == name }) {
+            self[index].value = value
+        } else {
+            append(.init(name, value))
+        }
     }
 }
 

@@ -3,79 +3,21 @@ import HTTPTypes
 import Platform
 import TablesProtocol
 
-/// What a request of one route may contain, as openapi.json describes it. Every request is checked by this
-/// before its handler is called.
-struct RequestDescription: Sendable, Hashable {
-    struct Parameter: Sendable, Hashable {
-        let name: String
-        let schema: ValueSchema
-    }
-
+/// What a request of one route may contain. Every request is checked by this before its handler is called.
+struct RequestDescription: Sendable {
     /// The parameters of the query, each at most once.
-    var parameters: [Parameter] = []
+    let parameters: [FieldDescription]
     /// The body; a request without one has an empty object.
-    var body: ValueSchema = .object([])
+    let body: ValueSchema
     /// Whether the request must have a body.
-    var needsBody = false
-
-    /// The description of a route. A route that openapi.json does not have may contain nothing.
-    init(_ route: OperatorRoute) {
-        self = Self.all["\(route.method.rawValue) \(route.pattern)"] ?? RequestDescription()
-    }
-
-    private init() {}
-
-    /// The descriptions by method and path, such as `GET /-/livez`.
-    private static let all: [String: RequestDescription] = {
-        do {
-            return try read(JSONValue(parsing: PackageResources.openapi_json))
-        } catch {
-            preconditionFailure("openapi.json, which is a part of this program: \(error)")
-        }
-    }()
-
-    static func read(
-        _ document: JSONValue
-    ) throws(ValueSchema.Unreadable) -> [String: RequestDescription] {
-        var found: [String: RequestDescription] = [:]
-        guard case .object(let paths)? = document["paths"] else { return found }
-        for path in paths {
-            guard case .object(let operations) = path.value else { continue }
-            for operation in operations {
-                found["\(operation.name.uppercased()) \(path.name)"] =
-                    try RequestDescription(operation.value, in: document)
-            }
-        }
-        return found
-    }
-
-    private init(
-        _ operation: JSONValue, in document: JSONValue
-    ) throws(ValueSchema.Unreadable) {
-        for given in operation["parameters"]?.array ?? [] {
-            let parameter =
-                given["$ref"]?.string.map { ValueSchema.resolve($0, in: document) } ?? given
-            guard parameter["in"] == .string("query"), let name = parameter["name"]?.string else {
-                continue
-            }
-            parameters.append(
-                Parameter(
-                    name: name,
-                    schema: try ValueSchema(parameter["schema"] ?? .null, in: document)))
-        }
-        if let described = operation["requestBody"] {
-            body = try ValueSchema(
-                described["content"]?["application/json"]?["schema"] ?? .null, in: document)
-            needsBody = described["required"]?.bool ?? false
-        }
-    }
+    let needsBody: Bool
 }
 
 // The checks.
 extension RequestDescription {
-    /// The query's parameters by name.
-    func checkedQuery(_ text: Substring?) throws(Problem) -> [String: String] {
-        var found: [String: String] = [:]
+    /// The query's parameters as the members of an object.
+    func checkedQuery(_ text: Substring?) throws(Problem) -> JSONValue {
+        var found: [JSONValue.Member] = []
         for (name, value) in try Self.pairs(text) {
             let shown = String(name.prefix(Platform.Limits.namedCharacters))
             guard let parameter = parameters.first(where: { $0.name == name }) else {
@@ -83,15 +25,16 @@ extension RequestDescription {
                     "The query's \(shown) is not known here"
                         + NearestName.hint(name, in: parameters.map(\.name)), parameter: shown)
             }
-            guard found.updateValue(value, forKey: name) == nil else {
+            guard !found.contains(where: { $0.name == name }) else {
                 throw .invalid("The query has \(name) twice.", parameter: name)
             }
-            if !parameter.schema.fits(parameter: value) {
+            guard let value = parameter.schema.value(parameter: value) else {
                 throw .invalid(
                     "\(name) must be \(parameter.schema.parameterWords).", parameter: name)
             }
+            found.append(.init(name, value))
         }
-        return found
+        return .object(found)
     }
 
     /// The body as a value that fits; an empty object for a request without one.
@@ -131,21 +74,26 @@ extension RequestDescription {
 }
 
 extension ValueSchema {
-    /// Whether the text of a parameter is such a value. Lists and objects are not for parameters.
-    func fits(parameter text: String) -> Bool {
+    /// The value of the text of a parameter; nil if it does not fit. Lists and objects are not for parameters.
+    func value(parameter text: String) -> JSONValue? {
         switch self {
-        case .boolean: BooleanText.value(text) != nil
+        case .boolean: return BooleanText.value(text).map { .bool($0) }
         case .integer(let range):
-            Int64(text).map { range.contains($0) && String($0) == text } ?? false
-        case .text(let length): text.count >= length
-        case .word(let words): words.contains(text)
-        case .time: Instant(iso: text) != nil
-        case .list, .object, .row, .nullable: false
+            guard let number = Int(text), range.contains(number), String(number) == text else {
+                return nil
+            }
+            return .number(number)
+        case .text(let length): return text.count >= length ? .string(text) : nil
+        case .word(let words, _): return words.contains(text) ? .string(text) : nil
+        case .time: return Instant(iso: text) == nil ? nil : .string(text)
+        case .list, .object, .row, .nullable: return nil
         }
     }
 
     /// What fits as the text of a parameter, for a sentence.
-    fileprivate var parameterWords: String { self == .boolean ? BooleanText.allowed : words }
+    fileprivate var parameterWords: String {
+        if case .boolean = self { BooleanText.allowed } else { words }
+    }
 }
 
 /// A place in a request that does not fit its description.

@@ -1,67 +1,89 @@
 import HTTPMessage
+import HTTPTypes
 import SyncCore
-import TablesProtocol
+package import TablesProtocol
 
-// Import of another store's export: its changes become new operations.
-extension OperatorAPI {
-    /// `POST /import`: takes the changes of an export as new operations.
-    func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
+/// Import of another store's export: its changes become new operations.
+package struct ImportRoutes: Sendable {
+    let tenants: TenantRegistry
+
+    package static let take = Route<Answers.ImportResult>(
+        .post, "/import", "importChanges", .operations,
+        "Bring in the changes of an export as new operations",
+        details:
+            "Each change is a write of its own. What is there already is left alone, so the same changes "
+            + "can be sent again.",
+        answers: "What became of the changes.", body: [changes], bodyName: "ImportRequest")
+
+    var routes: [OperatorRoute] { [.later(Self.take, tenants, take)] }
+
+    package static let changes = Field<[JSONValue]>(
+        "changes",
+        .list(
+            .object([table, itemID, kind, columns]), counts: 0...Limits.importedOperations),
+        isRequired: true)
+    private static let table = Field<String>("table", .anyText, isRequired: true)
+    private static let itemID = Field<String>(
+        "itemId", .nullable(.anyText), "May be left out for an insert.")
+    private static let kind = Field<OperationKind>(
+        "kind", .words(of: OperationKind.self, name: "OperationKind"), isRequired: true)
+    private static let columns = Field<JSONValue>(
+        "columns", .nullable(.row),
+        "For insert, update and replace: the user's columns, whatever their names; `id` in it says nothing."
+    )
+
+    private func take(
+        _ tenant: Tenant, _ call: OperatorCall
+    ) async throws -> Answers.ImportResult {
         var report = Answers.ImportResult()
-        for (index, change) in (call.body["changes"]?.array ?? []).enumerated() {
-            do throws(Problem) {
+        for (index, change) in try call.body.required(Self.changes).enumerated() {
+            do {
                 report.note(try await Self.submit(try Self.write(change), to: tenant.store), index)
             } catch {
-                report.refuse(index, error.detail)
+                report.refuse(index, Problem.of(error).detail)
             }
         }
-        return .json(report)
+        return report
     }
 
     /// Submits a change, except for an update whose values are in the store already.
     /// - Returns: nil for such an update.
     private static func submit(
         _ write: LocalWrite, to store: Store
-    ) async throws(Problem) -> WriteOutcome? {
-        if case .update(let id, let columns) = write.action {
-            do {
-                if try await store.has(columns, in: write.table, id) { return nil }
-            } catch {
-                throw .unavailable(error.description)
-            }
+    ) async throws(StoreError) -> WriteOutcome? {
+        if case .update(let id, let columns) = write.action,
+            try await store.has(columns, in: write.table, id)
+        {
+            return nil
         }
         return await store.submit(write)
     }
 
     private static func write(_ change: JSONValue) throws(Problem) -> LocalWrite {
-        guard let table = change["table"]?.string.flatMap({ TableName($0) }) else {
+        guard let table = change[table].flatMap({ TableName($0) }) else {
             throw .invalid("It names no table.")
         }
         return LocalWrite(table: table, action: try action(change), actor: .person)
     }
 
     private static func action(_ change: JSONValue) throws(Problem) -> WriteAction {
-        let id = try id(change["itemId"])
-        switch change["kind"]?.string {
-        case "insert":
+        let id = try id(change)
+        switch try change.required(kind) {
+        case .insert:
             // A provisional id of an integer table is valid only in its store.
             let kept = (id?.number ?? 0) < 0 ? nil : id
-            return .insert(
-                ItemBody(id: kept, columns: try columns(change, "columns")))
-        case "update":
-            return .update(try named(id), try columns(change, "columns"))
-        case "replace":
-            return .replace(try named(id), try columns(change, "columns"))
-        case "delete": return .delete(try named(id))
-        case "undelete": return .undelete(try named(id))
-        default: throw .invalid("kind must be insert, update, replace, delete or undelete.")
+            return .insert(ItemBody(id: kept, columns: try columns(of: change)))
+        case .update: return .update(try named(id), try columns(of: change))
+        case .replace: return .replace(try named(id), try columns(of: change))
+        case .delete: return .delete(try named(id))
+        case .undelete: return .undelete(try named(id))
         }
     }
 
-    /// The user's columns of the object `name`. They are never those of the system: a name such as `version`
-    /// is a column of a backend of another generation.
-    private static func columns(_ value: JSONValue, _ name: String) throws(Problem) -> Columns {
-        try columns(value[name], name: name, without: ["id"])
+    /// The user's columns of a change. They are never those of the system: a name such as `version` is a column of
+    /// a backend of another generation.
+    private static func columns(of change: JSONValue) throws(Problem) -> Columns {
+        try Columns(change[columns], name: "columns", without: ["id"])
     }
 
     private static func named(_ id: ItemID?) throws(Problem) -> ItemID {
@@ -69,14 +91,10 @@ extension OperatorAPI {
         return id
     }
 
-    private static func id(_ value: JSONValue?) throws(Problem) -> ItemID? {
-        switch value {
-        case nil, .null: return nil
-        case .string(let text):
-            guard let id = try? ItemID(text) else { throw .invalid("\"\(text)\" is no id.") }
-            return id
-        default: throw .invalid("itemId must be a string.")
-        }
+    private static func id(_ change: JSONValue) throws(Problem) -> ItemID? {
+        guard let text = change[itemID] else { return nil }
+        guard let id = try? ItemID(text) else { throw .invalid("\"\(text)\" is no id.") }
+        return id
     }
 }
 

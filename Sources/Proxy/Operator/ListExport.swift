@@ -4,15 +4,15 @@ import SyncCore
 import TablesProtocol
 
 /// A form in which a whole list is written.
-enum ListFormat: String, Sendable {
+package enum ListFormat: String, Codable, Sendable, CaseIterable {
     /// Comma-separated values, the names in the first line (``CSVText``).
     case csv
     /// The elements as a page has them, each as JSON in a line.
     case jsonl
 
     /// The form that a request asks for; nil for a page. What selects a part of the list cannot be given with it.
-    init?(_ call: OperatorCall) throws(Problem) {
-        guard let format = call.query["format"].flatMap(ListFormat.init) else { return nil }
+    init?(of call: OperatorCall) throws(Problem) {
+        guard let format = call.query[Fields.format] else { return nil }
         for name in ["after", "limit", "skip", "top"] where call.query[name] != nil {
             throw .invalid(
                 "\(name) is for pages, and format is for the whole list: leave one of them out.",
@@ -79,15 +79,19 @@ struct ExportedList: Sendable {
         "components"]?["schemas"]
 }
 
-extension OperatorAPI {
+/// Answers with whole lists.
+struct ListExport: Sendable {
+    let access: OperatorAccess
+    let work: BackgroundWork
+    /// The whole lists that are being written.
+    let permits = Permits(Limits.exportsAtOnce)
+
     /// Answers with a whole list as a file to save, which is read and written part by part, as fast as the
     /// client takes it. If it cannot be written to its end, or the caller signs out, the answer is torn.
-    func export(
+    func answer<Answer>(
         _ call: OperatorCall, _ tenant: Tenant, _ format: ListFormat, _ list: ExportedList
-    ) throws(Problem) -> Response {
-        guard let caller = access.caller(call.request) else {
-            throw Self.signInRequired("Sign in first.")
-        }
+    ) throws(Problem) -> Answered<Answer> {
+        let caller = try access.known(call)
         let stream = ByteStream()
         let fields: HTTPFields = [
             .contentType: format.contentType, .cacheControl: "no-store",
@@ -98,19 +102,19 @@ extension OperatorAPI {
             head: HTTPResponse(status: .ok, headerFields: fields), stream: stream)
         if call.request.head.method == .head {
             stream.finish()
-            return response
+            return Answered(response)
         }
-        guard exports.takeNow() else {
+        guard permits.takeNow() else {
             throw .unavailable("Too many files are being written: wait for the end of one.")
         }
-        work.start { [access, exports] in
+        work.start { [access, permits] in
             let isWhole = await Self.write(list, format, to: stream) { access.isAuthorized(caller) }
             // Until here its store stays open.
             withExtendedLifetime(tenant) {}
             if isWhole { stream.finish() } else { stream.fail() }
-            exports.release()
+            permits.release()
         }
-        return response
+        return Answered(response)
     }
 
     /// Writes a list.

@@ -1,54 +1,71 @@
 import HTTPMessage
-import SyncCore
+import HTTPTypes
+package import SyncCore
 import TablesProtocol
 
-// The rows of a table with their sync state.
-extension OperatorAPI {
-    /// `GET /tables/{table}/items`: lists rows with their sync state.
-    func items(_ call: OperatorCall) async throws(Problem) -> Response {
-        let tenant = try await tenant(call)
-        let table = try Self.table(call)
-        let query = try Self.query(call)
-        if let format = try ListFormat(call) {
-            return try await exportRows(call, tenant, table, query, format)
+/// The rows of a table with their sync state.
+package struct RowRoutes: Sendable {
+    let tenants: TenantRegistry
+    /// The lane of the operator's lists, which clients' lists do not use.
+    let longReads: LongReads
+    let exports: ListExport
+
+    package static let list = Route<Page<Answers.TableItem>>(
+        .get, "/tables/{table}/items", "tableItems", .tables, "Rows with their sync state",
+        answers: "One page.", names: TableRoutes.name,
+        query: [filter, text, orderby, top, skip, includeDeleted, Fields.format])
+
+    var routes: [OperatorRoute] { [.later(Self.list, tenants, list)] }
+
+    package static let filter = Field<String>("filter", .anyText, "OData `$filter`.")
+    package static let text = Field<String>(
+        "q", .anyText, "Text that the id or a column of a row contains, in any case of letters.")
+    package static let orderby = Field<String>("orderby", .anyText, "OData `$orderby`.")
+    package static let top = Field<Int>(
+        "top", .integer(0...Limits.pageRowsMax),
+        "Rows of a page; \(Limits.pageElements) unless given.")
+    package static let skip = Field<Int>(
+        "skip", .integer(0...Int(Int32.max)),
+        "Rows to leave out at the start; `next` is the value for the next page.")
+    package static let includeDeleted = Field<Bool>(
+        "includeDeleted", .boolean, "Tombstones too.")
+
+    private func list(
+        _ tenant: Tenant, _ call: OperatorCall
+    ) async throws -> Answered<Page<Answers.TableItem>> {
+        let table = try call.table()
+        let query = try Self.query(call.query)
+        if let format = try ListFormat(of: call) {
+            return try await export(call, tenant, table, query, format)
         }
         let page = try await rows(call, tenant, table, query)
-        let states = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.openOperations(table, page.items)
-        }
-        let rows = page.items.map { item in
-            Self.row(item, states[item.id.text])
-        }
+        let states = try await tenant.store.openOperations(table, page.items)
+        let rows = page.items.map { Self.row($0, states[$0.id.text]) }
         // A page of no rows has no next one: it would be the same.
         let hasNext = page.hasMore && !page.items.isEmpty
         let next = hasNext ? String(query.skip + page.items.count) : nil
-        return .json(
-            Page(items: rows, next: next, total: page.count ?? rows.count))
+        return Answered(.init(items: rows, next: next, total: page.count ?? rows.count))
     }
 
     private static func text(_ call: OperatorCall) -> String? {
-        call.query["q"].flatMap { $0.isEmpty ? nil : $0 }
+        call.query[text].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private static func query(_ call: OperatorCall) throws(Problem) -> TableQuery {
+    private static func query(_ given: JSONValue) throws(Problem) -> TableQuery {
         var parameters = [QueryParameter(name: "$inlinecount", value: "allpages", raw: "")]
-        for (name, option) in [("filter", "$filter"), ("orderby", "$orderby")] {
-            if let value = call.query[name], !value.isEmpty {
+        for (field, option) in [(filter, "$filter"), (orderby, "$orderby")] {
+            if let value = given[field], !value.isEmpty {
                 parameters.append(QueryParameter(name: option, value: value, raw: ""))
             }
         }
-        do {
+        do throws(ODataError) {
             var query = try TableQuery.parse(parameters, generation: .mobileApps)
-            query.top = try call.number("top", in: 0...Limits.pageRowsMax) ?? Limits.pageElements
-            query.skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
-            query.includeDeleted = call.isOn("includeDeleted")
+            query.top = given[top] ?? Limits.pageElements
+            query.skip = given[skip] ?? 0
+            query.includeDeleted = given[includeDeleted] ?? false
             return query
-        } catch let error as ODataError {
-            throw invalidQuery(error)
-        } catch let problem as Problem {
-            throw problem
         } catch {
-            throw .invalid("\(error)")
+            throw invalidQuery(error)
         }
     }
 
@@ -183,11 +200,11 @@ extension OperatorAPI {
 }
 
 // All rows that match.
-extension OperatorAPI {
-    private func exportRows(
+extension RowRoutes {
+    private func export(
         _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery,
         _ format: ListFormat
-    ) async throws(Problem) -> Response {
+    ) async throws(Problem) -> Answered<Page<Answers.TableItem>> {
         var query = query
         (query.top, query.count) = (nil, false)
         let (asked, text) = (query, Self.text(call))
@@ -220,7 +237,7 @@ extension OperatorAPI {
                 return format == .csv ? Self.flat(row) : row
             }
         }
-        return try export(call, tenant, format, list)
+        return try exports.answer(call, tenant, format, list)
     }
 
     /// The columns of a CSV of rows with these columns of the user's.
