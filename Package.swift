@@ -154,8 +154,8 @@ let package = Package(
         .testTarget(
             name: "SyncCoreTests",
             dependencies: [
-                "SyncCore", "Storage", "Backend", "TestSupport", "TablesProtocol", "HTTPMessage",
-                httpTypes, grdb, grdbSQLite, logging,
+                "SyncCore", "Platform", "Storage", "Backend", "TestSupport", "TablesProtocol",
+                "HTTPMessage", httpTypes, grdb, grdbSQLite, logging,
             ],
             swiftSettings: settings),
         .testTarget(

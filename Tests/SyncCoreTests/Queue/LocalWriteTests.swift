@@ -1,5 +1,4 @@
 import GRDB
-import Platform
 import TablesProtocol
 import Testing
 

@@ -1,6 +1,5 @@
 import HTTPMessage
 import HTTPTypes
-import Platform
 import Testing
 
 @testable import TablesProtocol
