@@ -134,13 +134,16 @@ final class World: Sendable {
     func operations(_ states: Set<OperationState> = Set(OperationState.allCases)) async throws
         -> [OperationSummary]
     {
-        try await store.operations(OperationFilter(states: states), after: nil, limit: 100).items
+        try await store.lists.operations(OperationFilter(states: states), after: nil, limit: 100)
+            .items
     }
 
     func open() async throws -> [OperationSummary] { try await operations(OperationState.open) }
 
     /// What the file of the store holds.
-    func contents() throws -> StoreContents { try Store.verify(at: folder + "/store.sqlite") }
+    func contents() throws -> StoreContents {
+        try StoreOnDisk(at: folder + "/store.sqlite").verify()
+    }
 
     // MARK: The backend's side
 
@@ -242,15 +245,15 @@ extension Response {
 
 extension Store {
     func firstConflict() async throws -> ConflictDetail {
-        try #require(try await conflicts(after: nil, limit: 9).items.first)
+        try #require(try await lists.conflicts(after: nil, limit: 9).items.first)
     }
 
     func lastEntry() async throws -> HistoryEntry {
-        try #require(try await history(after: nil, limit: 1).items.first)
+        try #require(try await lists.history(after: nil, limit: 1).items.first)
     }
 
     /// The latest entry of a kind.
     func entry(_ kind: HistoryKind) async throws -> HistoryEntry {
-        try #require(try await history(after: nil, limit: 50).items.first { $0.kind == kind })
+        try #require(try await lists.history(after: nil, limit: 50).items.first { $0.kind == kind })
     }
 }

@@ -71,8 +71,8 @@ package struct Backup: Sendable {
         try ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
             try Files.makeFolder("\(path)/stores/\(identity)")
             do {
-                let contents = try Store.backup(
-                    of: try folder.storeFile(identity), to: storeFile(identity))
+                let contents = try StoreOnDisk(at: try folder.storeFile(identity)).backup(
+                    to: storeFile(identity))
                 return entry(identity, contents)
             } catch StoreError.full(_) {
                 // The copy is what grows; its source is only read.
@@ -164,8 +164,8 @@ package struct Backup: Sendable {
                 try Files.makeFolder("\(incoming)/\(entry.identity)")
                 let copy = "\(incoming)/\(entry.identity)/store.sqlite"
                 // Only looked at: the folder is moved aside below.
-                _ = try Store.restore(
-                    storeFile(entry.identity), to: copy,
+                _ = try StoreOnDisk(at: copy).restore(
+                    storeFile(entry.identity),
                     replacing: folder.storePath(entry.identity), clock: SystemClock())
                 try Files.syncParent(of: copy)
             }
@@ -185,8 +185,8 @@ package struct Backup: Sendable {
         var restored: [Entry] = []
         for entry in entries {
             do {
-                let contents = try Store.rehearseRestore(
-                    of: storeFile(entry.identity), clock: SystemClock())
+                let contents = try StoreOnDisk(at: storeFile(entry.identity)).rehearseRestore(
+                    clock: SystemClock())
                 restored.append(self.entry(entry.identity, contents))
             } catch {
                 throw StartProblem("\(error)", .error)
@@ -256,7 +256,7 @@ package struct Backup: Sendable {
     private func entry(_ identity: String) throws(StartProblem) -> Entry {
         let contents: StoreContents
         do {
-            contents = try Store.verify(at: storeFile(identity))
+            contents = try StoreOnDisk(at: storeFile(identity)).verify()
         } catch {
             throw StartProblem("\(storeFile(identity)): \(error)", .error)
         }

@@ -20,7 +20,7 @@ extension DataFolder {
                 ?? StartProblem("\(error) Choose another folder with --data.")
         }
         if !lock.hasRoom(bytes: Platform.Limits.openingBytes) {
-            Store.openOnFullDisk()
+            StoreOnDisk.openOnFullDisk()
             tell(
                 "The disk of \(path) is full: what is here is read, and writes are refused until "
                     + "some space is free.")
@@ -80,7 +80,7 @@ extension DataFolder {
     /// The contents of an identity's store, read without an open ``Store``.
     package func contents(_ identity: String) throws(StartProblem) -> StoreContents {
         do {
-            return try Store.verify(at: try storeFile(identity))
+            return try StoreOnDisk(at: try storeFile(identity)).verify()
         } catch {
             throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
         }
@@ -93,7 +93,7 @@ extension DataFolder {
             do throws(StartProblem) { try refuseIrregular(file) } catch {
                 throw .failed(error.description)
             }
-            return try Store.verify(at: file)
+            return try StoreOnDisk(at: file).verify()
         }
     }
 

@@ -73,12 +73,12 @@ package struct ConflictRoutes: Sendable {
     ) async throws -> Answered<Page<ConflictDetail>> {
         let filter = try OperationFilter(call.query)
         if let format = try ListFormat(of: call) {
-            let list = try await tenant.store.allConflicts(filter)
+            let list = try await tenant.store.lists.allConflicts(filter)
             return try exports.answer(
                 call, tenant, format,
                 ExportedList(list, named: "conflicts"))
         }
-        let page = try await tenant.store.conflicts(
+        let page = try await tenant.store.lists.conflicts(
             filter, after: call.cursor(), limit: call.limit)
         return Answered(page)
     }
@@ -86,7 +86,7 @@ package struct ConflictRoutes: Sendable {
     private func show(
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> ConflictDetail {
-        guard let detail = try await tenant.store.conflict(call.parameter("id")) else {
+        guard let detail = try await tenant.store.lists.conflict(call.parameter("id")) else {
             throw Problem.notFound("There is no such open conflict.")
         }
         return detail

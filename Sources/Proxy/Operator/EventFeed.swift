@@ -174,7 +174,8 @@ struct EventRoutes: Sendable {
             var missed: EventBatch?
             // The store publishes later events to the feed whenever it is open.
             if let after, let tenant = try? await tenants.open(identity) {
-                missed = try? await tenant.store.events(after: after, limit: StoreLimits.events)
+                missed = try? await tenant.store.lists.events(
+                    after: after, limit: StoreLimits.events)
             }
             feed.startSending(id, missed: missed)
         }

@@ -1,6 +1,6 @@
-import Platform
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
 import TablesProtocol
 
@@ -100,16 +100,16 @@ extension HistoryRoutes {
     ) async throws -> Answered<Answers.HistoryPage> {
         let filter = try await filter(call.query, tenant)
         if let format = try ListFormat(of: call) {
-            let list = try await tenant.store.allHistory(filter)
+            let list = try await tenant.store.lists.allHistory(filter)
             return try exports.answer(
                 call, tenant, format,
                 ExportedList(list, named: "history"))
         }
         let after = call.query[Fields.after]
-        guard after.map({ Store.isPlace($0, in: filter) }) ?? true else {
+        guard after.map({ StoreLists.isPlace($0, in: filter) }) ?? true else {
             throw Problem.invalid(OperatorCall.noCursor, parameter: "after")
         }
-        let page = try await tenant.store.history(filter, after: after, limit: call.limit)
+        let page = try await tenant.store.lists.history(filter, after: after, limit: call.limit)
         return Answered(
             .init(
                 items: page.items,
@@ -187,7 +187,7 @@ extension HistoryRoutes {
     ) async throws -> SyncCore.Actor? {
         guard let text = text.nonEmpty else { return nil }
         if let actor = HistoryWords.actor(text) { return actor }
-        let isClient = try await tenant.store.hasEntry(ofClient: text)
+        let isClient = try await tenant.store.lists.hasEntry(ofClient: text)
         guard isClient || capabilities.all.contains(where: { $0.capability.name == text }) else {
             throw Problem.invalid(
                 "by must be you, understudy, client, or the name of an access.", parameter: "by")

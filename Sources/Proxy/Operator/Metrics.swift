@@ -295,7 +295,7 @@ extension Metrics.Contents {
     /// Those of an open store. What cannot be read counts as nothing.
     init(of store: Store) async {
         func first(_ states: Set<OperationState>) async -> Instant? {
-            let page = try? await store.operations(
+            let page = try? await store.lists.operations(
                 OperationFilter(states: states), after: nil, limit: 1)
             return page?.items.first?.createdAt
         }
@@ -303,6 +303,6 @@ extension Metrics.Contents {
         oldest.forPerson = await first(OperationState.waitsForPerson)
         bytes = Files.size(store.path) ?? 0
         logBytes = Files.size("\(store.path)-wal") ?? 0
-        budgetUsed = (try? await store.usedShareOfBudget()) ?? nil
+        budgetUsed = (try? await store.health.usedShareOfBudget()) ?? nil
     }
 }

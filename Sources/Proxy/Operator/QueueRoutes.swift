@@ -102,7 +102,7 @@ extension QueueRoutes {
         let filter = try OperationFilter(call.query)
         let order = call.query[Self.sort] ?? .queue
         if let format = try ListFormat(of: call) {
-            let list = try await tenant.store.allOperations(filter, sorted: order)
+            let list = try await tenant.store.lists.allOperations(filter, sorted: order)
             return try exports.answer(
                 call, tenant, format,
                 ExportedList(list, named: "operations"))
@@ -113,7 +113,7 @@ extension QueueRoutes {
                 "after goes with the order of the queue; with another sort use skip.",
                 parameter: "after")
         }
-        let page = try await tenant.store.operations(
+        let page = try await tenant.store.lists.operations(
             filter, sorted: order, after: after, skip: call.query[Self.skip] ?? 0,
             limit: call.limit)
         return Answered(page)
@@ -122,7 +122,7 @@ extension QueueRoutes {
     private func groups(
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> Page<OperationGroup> {
-        let groups = try await tenant.store.operationGroups(
+        let groups = try await tenant.store.lists.operationGroups(
             OperationFilter(call.query), limit: call.limit)
         return groups
     }
@@ -130,14 +130,14 @@ extension QueueRoutes {
     private func outcomes(
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> Page<OperationOutcome> {
-        let outcomes = try await tenant.store.outcomes(of: call.body.required(Self.asked))
+        let outcomes = try await tenant.store.lists.outcomes(of: call.body.required(Self.asked))
         return Page(outcomes)
     }
 
     private func show(
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> OperationDetail {
-        guard let detail = try await tenant.store.operation(call.parameter("id")) else {
+        guard let detail = try await tenant.store.lists.operation(call.parameter("id")) else {
             throw Problem.notFound("There is no such operation.")
         }
         return detail
@@ -187,7 +187,7 @@ extension OperatorCall {
         if case .object(let members) = body[field],
             members.contains(where: { ignored.contains($0.name) })
         {
-            let detail = try await tenant.store.operation(parameter("id"))
+            let detail = try await tenant.store.lists.operation(parameter("id"))
             for row in [detail?.base, detail?.mine, detail?.server] {
                 ignored.subtract(row.map { Columns(stored: $0.text).names } ?? [])
             }

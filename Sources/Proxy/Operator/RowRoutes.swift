@@ -271,7 +271,8 @@ extension Store {
         let filter = OperationFilter(table: table.text, items: items.map(\.id.text))
         var cursor: String?
         repeat {
-            let page = try await operations(filter, after: cursor, limit: Limits.pageElementsMax)
+            let page = try await lists.operations(
+                filter, after: cursor, limit: Limits.pageElementsMax)
             for operation in page.items { found[operation.itemID] = operation }
             cursor = page.next
         } while cursor != nil

@@ -1,6 +1,6 @@
-import Platform
 import HTTPMessage
 import HTTPTypes
+import Platform
 package import SyncCore
 import TablesProtocol
 
@@ -139,7 +139,7 @@ package struct StatusRoutes: Sendable {
     }
 
     private func storage(_ tenant: Tenant, _: OperatorCall) async throws -> Answers.StoredBytes {
-        let usage = try await tenant.store.usage(
+        let usage = try await tenant.store.health.usage(
             logBytes: Files.size(tenant.store.path + "-wal") ?? 0)
         return .init(
             identity: tenant.identity, bytes: usage.bytes, tombstones: usage.tombstones,
@@ -162,7 +162,8 @@ package struct StatusRoutes: Sendable {
         switch known.state {
         case .open(let tenant):
             let status = try await tenant.engine.status()
-            let first = try await tenant.store.operations(OperationFilter(), after: nil, limit: 1)
+            let first = try await tenant.store.lists.operations(
+                OperationFilter(), after: nil, limit: 1)
             return row(
                 known, status.queue, items: status.tables.reduce(0) { $0 + $1.items },
                 oldest: first.items.first?.createdAt)

@@ -85,7 +85,7 @@ package struct SyncRoutes: Sendable {
     private func list(
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> Page<Run> {
-        let page = try await tenant.store.runs(after: call.cursor(), limit: call.limit)
+        let page = try await tenant.store.lists.runs(after: call.cursor(), limit: call.limit)
         return page
     }
 

@@ -91,7 +91,7 @@ package struct TableRoutes: Sendable {
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> Page<ServerRow> {
         let table = try call.table()
-        let page = try await tenant.store.serverRows(
+        let page = try await tenant.store.lists.serverRows(
             of: table, after: call.query[Fields.after], limit: call.limit)
         guard let page else { throw Problem.notFound("There is no table \(table) here yet.") }
         return page
@@ -101,7 +101,7 @@ package struct TableRoutes: Sendable {
         _ tenant: Tenant, _ call: OperatorCall
     ) async throws -> Page<SetAsideRow> {
         let table = try call.table()
-        let page = try await tenant.store.setAsideRows(
+        let page = try await tenant.store.lists.setAsideRows(
             of: table, after: call.query[Fields.after], limit: call.limit)
         guard let page else { throw Problem.notFound("There is no table \(table) here yet.") }
         return page

@@ -276,7 +276,7 @@ extension TenantRegistry {
         for tenant in all {
             finding.stores += 1
             do throws(StoreError) {
-                try await tenant.store.proveWritable()
+                try await tenant.store.health.proveWritable()
             } catch {
                 finding.failed += 1
                 finding.reason = finding.reason ?? error.description

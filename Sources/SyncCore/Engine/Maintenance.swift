@@ -42,7 +42,7 @@ final class Maintenance: InEngine {
             log.warning("maintenance failed", metadata: ["error": "\(error)"])
         }
         // Also after a failure: on a full disk an emptied log gives space back.
-        await store.shrinkLog()
+        await store.health.shrinkLog()
     }
 
     /// Once an hour: removes the oldest history and attempts that are beyond their bytes.

@@ -65,7 +65,7 @@ final class Runner: InEngine {
         if let run = open(id)?.run ?? context.memory.finished.last(where: { $0.id == id }) {
             return run
         }
-        return try? await store.run(id)
+        return try? await store.lists.run(id)
     }
 
     func result(of id: String, timeout: Duration) async -> Run? {

@@ -181,8 +181,8 @@ public actor SyncEngine {
             identity: store.identity, backend: shown, mode: memory.scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: memory.lastSync,
             nextSync: untilSync.map { clock.now().advanced(by: $0) },
-            warnings: memory.warnings + [store.roomWarning].compactMap(\.self)
-                + (try await store.triedOften()),
+            warnings: memory.warnings + [store.health.roomWarning].compactMap(\.self)
+                + (try await store.health.triedOften()),
             stalls: memory.stalls)
     }
 

@@ -115,7 +115,7 @@ struct HistoryList: InTransaction {
     }
 }
 
-extension Store {
+extension StoreLists {
     /// A page of history, latest first.
     /// - Parameter after: see ``isPlace(_:in:)``; nil for the beginning.
     public func history(
@@ -124,11 +124,11 @@ extension Store {
         let place = after.flatMap { HistoryPlace(cursor: $0, isByTime: filter.isByTime) }
         let limit = Self.bounded(limit)
         guard filter.isSearch else {
-            return try await read {
+            return try await reading.read {
                 try HistoryList(transaction: $0, filter: filter).page(after: place, limit: limit)
             }
         }
-        return try await search {
+        return try await reading.search {
             try HistoryList(transaction: $0, filter: filter).page(after: place, limit: limit)
         }
     }
@@ -321,10 +321,10 @@ public enum HistoryWords {
     }
 }
 
-extension Store {
+extension StoreLists {
     /// Whether a client with an address of its own made an entry.
     public func hasEntry(ofClient name: String) async throws(StoreError) -> Bool {
-        try await search {
+        try await reading.search {
             try $0.integer(
                 "SELECT 1 FROM history WHERE actor = ? LIMIT 1",
                 [Actor.namedClient(name).rawValue]) != nil

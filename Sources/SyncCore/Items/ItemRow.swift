@@ -278,7 +278,7 @@ struct ServerRows {
     }
 }
 
-extension Store {
+extension StoreLists {
     /// A page of the backend's rows of a table as they are known here, in the order of the ids' bytes; nil
     /// when there is no such table.
     /// - Parameters:
@@ -288,7 +288,7 @@ extension Store {
     public func serverRows(
         of name: TableName, after: String?, limit: Int, total: Int? = nil
     ) async throws(StoreError) -> Page<ServerRow>? {
-        try await search { transaction in
+        try await reading.search { transaction in
             guard let table = try transaction.tables.table(name) else { return nil }
             let limit = min(max(limit, 1), StoreLimits.operatorPage)
             let rows = ServerRows(transaction: transaction)

@@ -14,10 +14,7 @@ public final class Store: Sendable {
     let writer: Writer<StoreWork>
     /// One for each thread that reads.
     let readers: Readers
-    /// For the operator's lists and the engine.
-    let operatorReader: ConnectionQueue
-    /// For lists that may look through the whole queue.
-    let searchReader: ConnectionQueue
+    let reading: StoreReading
     /// Why indexes could not be built.
     let indexProblems = Mutex<[Int64: String]>([:])
     /// Which lists were slow for want of an index.
@@ -62,8 +59,9 @@ public final class Store: Sendable {
             writer = try Writer(
                 path, functions: ScalarFunction.ofQueries, migrations: .present,
                 budgetBytes: budgetBytes, accesses: underWay, owner: work)
-            operatorReader = try ConnectionQueue.storeReader(path, accesses: underWay)
-            searchReader = try ConnectionQueue.storeReader(path, accesses: underWay)
+            reading = StoreReading(
+                work: work, reader: try .storeReader(path, accesses: underWay),
+                searcher: try .storeReader(path, accesses: underWay))
             try writer.writeNow { transaction in
                 try TableIndexes(transaction).check()
                 try transaction.attempts.recover()
@@ -77,6 +75,10 @@ public final class Store: Sendable {
         }
     }
 
+    /// What the operator is shown.
+    public var lists: StoreLists { StoreLists(reading: reading) }
+    /// Whether the store can be used, and what it takes.
+    public var health: StoreHealth { StoreHealth(reading: reading, writer: writer) }
     var clock: any StoreClock { work.clock }
     var catalog: TableCatalogs { work.catalog }
 
@@ -114,8 +116,7 @@ public final class Store: Sendable {
     public func close() throws(StoreError) {
         closeReaders()
         do {
-            try operatorReader.close()
-            try searchReader.close()
+            try reading.close()
             try writer.close()
         } catch {
             throw StoreError(error)
@@ -128,157 +129,14 @@ extension Store {
     func read<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
-        try await read(on: operatorReader, body)
+        try await reading.read(body)
     }
 
     /// The same for what may look through the whole queue, so that the engine never waits for it.
     func search<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
-        try await read(on: searchReader, body)
-    }
-
-    private func read<T: Sendable>(
-        on reader: ConnectionQueue, _ body: @escaping @Sendable (Transaction) throws -> T
-    ) async throws(StoreError) -> T {
-        try Self.value(await reader.read { [work] in try body(work.transaction($0)) })
-    }
-}
-
-/// A page of a list.
-public struct Page<Element: Sendable>: Sendable {
-    public var items: [Element]
-    /// Cursor for `after`; null at the end.
-    public var next: String?
-    /// All elements that match, not only this page's.
-    public var total: Int
-
-    public init(items: [Element], next: String?, total: Int) {
-        (self.items, self.next, self.total) = (items, next, total)
-    }
-
-    /// A list without a further page.
-    public init(_ items: [Element]) {
-        self.init(items: items, next: nil, total: items.count)
-    }
-}
-
-extension Page: Codable where Element: Codable {}
-extension Page: Equatable where Element: Equatable {}
-extension Page: Hashable where Element: Hashable {}
-
-/// The opaque text that names a place in a list: the number of its last element.
-public enum Cursor {
-    public static func isCursor(_ text: String) -> Bool { number(text) != nil }
-
-    static func text(_ number: Int64) -> String { "c" + String(number, radix: radix) }
-
-    /// The number in a text; nil for anything that ``text(_:)`` did not make.
-    static func number(_ text: String) -> Int64? {
-        guard text.first == "c", let number = Int64(text.dropFirst(), radix: radix),
-            self.text(number) == text
-        else { return nil }
-        return number
-    }
-
-    static let radix = 36
-}
-
-// The operator's lists. `after` is the `next` of the page before; see ``Cursor/isCursor(_:)``.
-extension Store {
-    /// A page of operations. In the order of the queue: after a cursor, after the first `skip` from there,
-    /// or both. In another order after the first `skip`; it has no cursor.
-    public func operations(
-        _ filter: OperationFilter, sorted order: OperationOrder = .queue, after: String? = nil,
-        skip: Int = 0, limit: Int
-    ) async throws(StoreError) -> Page<OperationSummary> {
-        try await search { transaction in
-            let page = try OperationLists(transaction: transaction).page(
-                filter, sorted: order, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
-                limit: Self.bounded(limit))
-            return Page(
-                items: page.items.map { $0.summary(identity: transaction.identity) },
-                next: page.next, total: page.total)
-        }
-    }
-
-    /// What matches, by state, status and cause: "37 fail for one reason". The most frequent come first;
-    /// `total` counts all groups.
-    public func operationGroups(
-        _ filter: OperationFilter, limit: Int
-    ) async throws(StoreError) -> Page<OperationGroup> {
-        try await search {
-            try OperationLists(transaction: $0).groups(filter, limit: Self.bounded(limit))
-        }
-    }
-
-    /// Where these operations are now, counted by state, status and cause.
-    public func outcomes(
-        of ids: [OperationID]
-    ) async throws(StoreError) -> [OperationOutcome] {
-        try await read { try OperationLists(transaction: $0).outcomes(of: ids) }
-    }
-
-    public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
-        try await read { transaction in
-            try transaction.queue.operation(id: id).map {
-                try OperationLists(transaction: transaction).detail($0)
-            }
-        }
-    }
-
-    /// A page of the conflicts that match, oldest first. The filter's states do not count.
-    public func conflicts(
-        _ filter: OperationFilter = OperationFilter(), after: String?, limit: Int
-    ) async throws(StoreError) -> Page<ConflictDetail> {
-        try await read {
-            try ConflictList(transaction: $0).page(
-                filter, after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
-        }
-    }
-
-    /// One conflict; nil when the operation is in none.
-    public func conflict(_ id: OperationID) async throws(StoreError) -> ConflictDetail? {
-        try await read { transaction in
-            try transaction.queue.operation(id: id).flatMap {
-                try ConflictList(transaction: transaction).detail($0)
-            }
-        }
-    }
-
-    /// A page of the rows of a table that are not here, since they cannot be taken; nil when there is no
-    /// such table.
-    public func setAsideRows(
-        of name: TableName, after: String?, limit: Int
-    ) async throws(StoreError) -> Page<SetAsideRow>? {
-        try await read { transaction in
-            guard let table = try transaction.tables.table(name) else { return nil }
-            let limit = Self.bounded(limit)
-            let rows = try transaction.setAsideRows.page(
-                of: table, after: after ?? "", limit: limit)
-            return Page(
-                items: rows.map(\.row), next: rows.count == limit ? rows.last?.name : nil,
-                total: try transaction.setAsideRows.count(of: table.id))
-        }
-    }
-
-    /// A page of runs, latest first.
-    public func runs(after: String?, limit: Int) async throws(StoreError) -> Page<Run> {
-        try await read { transaction in
-            let limit = Self.bounded(limit)
-            let found = try transaction.runs.page(
-                before: after.flatMap(Cursor.number) ?? .max, limit: limit + 1)
-            let page = found.prefix(limit)
-            let total = try transaction.integer("SELECT count(*) FROM runs") ?? 0
-            return Page(
-                items: page.map(\.run),
-                next: found.count > limit ? page.last.map { Cursor.text($0.seq) } : nil,
-                total: Int(total))
-        }
-    }
-
-    public func run(_ id: String) async throws(StoreError) -> Run? {
-        try await read { try $0.runs.run(id: id) }
+        try await reading.search(body)
     }
 
     /// The account of every accepted write.
@@ -296,15 +154,6 @@ extension Store {
             tables[table].standard = standard.load(ordering: .relaxed)
         }
         return tables
-    }
-
-    /// The events after one, or the word that it is too old.
-    public func events(after id: Int64, limit: Int) async throws(StoreError) -> EventBatch {
-        try await read { try $0.events.after(after: id, limit: Self.bounded(limit)) }
-    }
-
-    static func bounded(_ limit: Int) -> Int {
-        min(max(limit, 1), StoreLimits.operatorPage)
     }
 }
 

@@ -4,9 +4,6 @@ import Storage
 import TablesProtocol
 
 extension Store {
-    /// Has this process open stores also where their disk is full, to read them. It has their folder's lock.
-    public static func openOnFullDisk() { DatabaseFiles.shareMemoryInProcess() }
-
     /// Writes a whole, consistent and verified copy of the store as it is at one moment, while it is
     /// in use.
     ///
@@ -17,33 +14,68 @@ extension Store {
     /// - Parameter path: where nothing may be yet, not even a link that leads nowhere.
     @discardableResult
     public func backup(to path: String) async throws(StoreError) -> StoreContents {
-        try Self.refuseTaken(path)
+        try StoreOnDisk.refuseTaken(path)
         return try Self.value(
             await withCheckedContinuation { done in
-                operatorReader.schedule { connection in
-                    done.resume(returning: Result { try Self.copy(connection, to: path) })
+                reading.reader.schedule { connection in
+                    done.resume(returning: Result { try StoreOnDisk.copy(connection, to: path) })
                 }
             })
     }
+}
 
-    /// Writes a copy of the store in a file, also while another process works on it.
-    /// - Parameter path: where nothing may be yet, not even a link that leads nowhere.
+/// A store's file, which no ``Store`` of this process has open.
+public struct StoreOnDisk: Sendable {
+    public let path: String
+
+    public init(at path: String) { self.path = path }
+
+    /// Has this process open stores also where their disk is full, to read them. It has their folder's lock.
+    public static func openOnFullDisk() { DatabaseFiles.shareMemoryInProcess() }
+
+    /// Looks into a store's file without changing it, also while the store is in use.
+    /// - Throws: ``StoreError`` for a file that is no store, or one of a newer version.
     @available(*, noasync)
-    public static func backup(
-        of file: String, to path: String
-    ) throws(StoreError) -> StoreContents {
-        try refuseTaken(path)
+    public func verify() throws(StoreError) -> StoreContents {
         do {
-            let store = try ConnectionQueue.storeReader(file)
-            let contents = try store.access { try copy($0, to: path) }
-            try store.close()
+            let file = try ConnectionQueue.storeReader(path)
+            let contents = try Self.contents(of: file, at: path)
+            try file.close()
             return contents
         } catch {
-            throw StoreError(opening: file, error)
+            throw StoreError(opening: path, error)
         }
     }
 
-    private static func refuseTaken(_ path: String) throws(StoreError) {
+    /// What a store holds that is open already.
+    private static func contents(of store: ConnectionQueue, at path: String) throws -> StoreContents
+    {
+        try store.transaction(.deferred) { db in
+            guard let version = try Migrations.present.version(of: db) else {
+                throw StoreError.damaged("The file \(path) is no store of Understudy.")
+            }
+            try StoreRebuild.refuseFalseTables(db, version: version)
+            return try StoreCheck(transaction: Transaction(lookingInto: db)).contents(
+                version: version)
+        }
+    }
+
+    /// Writes a copy of the store, also while another process works on it.
+    /// - Parameter copy: where nothing may be yet, not even a link that leads nowhere.
+    @available(*, noasync)
+    public func backup(to copy: String) throws(StoreError) -> StoreContents {
+        try Self.refuseTaken(copy)
+        do {
+            let store = try ConnectionQueue.storeReader(path)
+            let contents = try store.access { try Self.copy($0, to: copy) }
+            try store.close()
+            return contents
+        } catch {
+            throw StoreError(opening: path, error)
+        }
+    }
+
+    fileprivate static func refuseTaken(_ path: String) throws(StoreError) {
         // Asked of the name itself, and not of what a link leads to.
         guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else {
             throw .cannotOpen("There is a file at \(path) already; name another one.")
@@ -51,15 +83,17 @@ extension Store {
     }
 
     @available(*, noasync)
-    private static func copy(_ connection: Connection, to path: String) throws -> StoreContents {
+    fileprivate static func copy(
+        _ connection: Connection, to path: String
+    ) throws -> StoreContents {
         try Backup.write(connection, to: path) { part in
-            let contents = try verify(at: part)
+            let contents = try StoreOnDisk(at: part).verify()
             if let fault = contents.faults.first { throw StoreError.damaged(fault) }
             return contents
         }
     }
 
-    /// Puts a backup into a store's place. No process may have the store open.
+    /// Puts a backup into the store's place. No process may have the store open.
     ///
     /// 1. A backup that is damaged or of a newer version is refused, and nothing is changed.
     /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its
@@ -68,19 +102,19 @@ extension Store {
     /// 3. The store that was there is kept beside as `….before-restore`.
     /// 4. The copy takes its place in one transaction.
     ///
-    /// - Parameter replaced: the store that clients have used until now, where it is not the one at `path`.
+    /// - Parameter replaced: the store that clients have used until now, where it is not this one.
     /// - Returns: what the restored store holds.
     @available(*, noasync)
-    public static func restore(
-        _ backup: String, to path: String, replacing replaced: String? = nil, clock: any StoreClock
+    public func restore(
+        _ backup: String, replacing replaced: String? = nil, clock: any StoreClock
     ) throws(StoreError) -> StoreContents {
-        try refuseDamaged(backup)
+        try StoreOnDisk(at: backup).refuseDamaged()
         let (part, kept) = (path + ".restoring", path + ".before-restore")
         do {
             try DatabaseFiles.remove(part)
-            let copy = try prepared(
-                backup, in: .storeWriter(part), floor(of: replaced ?? path), clock)
-            let store = try vacated(path, keeping: kept)
+            let copy = try Self.prepared(
+                backup, in: .storeWriter(part), Self.floor(of: replaced ?? path), clock)
+            let store = try vacated(keeping: kept)
             try Backup.copy(copy, over: store)
             try copy.close()
             try store.close()
@@ -88,20 +122,18 @@ extension Store {
         } catch {
             throw StoreError(error)
         }
-        return try verify(at: path)
+        return try verify()
     }
 
-    /// Does all that a restore of a backup does, in a file without a name that is gone afterwards.
+    /// Does all that a restore of this backup does, in a file without a name that is gone afterwards.
     /// - Returns: what the restored store would hold.
     @available(*, noasync)
-    public static func rehearseRestore(
-        of backup: String, clock: any StoreClock
-    ) throws(StoreError) -> StoreContents {
-        try refuseDamaged(backup)
+    public func rehearseRestore(clock: any StoreClock) throws(StoreError) -> StoreContents {
+        try refuseDamaged()
         do {
-            let copy = try prepared(
-                backup, in: .temporary(functions: ScalarFunction.ofQueries), CounterFloor(), clock)
-            let contents = try contents(of: copy, at: backup)
+            let copy = try Self.prepared(
+                path, in: .temporary(functions: ScalarFunction.ofQueries), CounterFloor(), clock)
+            let contents = try Self.contents(of: copy, at: path)
             try copy.close()
             return contents
         } catch {
@@ -109,10 +141,10 @@ extension Store {
         }
     }
 
-    private static func refuseDamaged(_ backup: String) throws(StoreError) {
-        let contents = try verify(at: backup)
-        if let fault = contents.faults.first {
-            throw .damaged("The backup \(backup) is damaged and was not restored: \(fault)")
+    @available(*, noasync)
+    private func refuseDamaged() throws(StoreError) {
+        if let fault = try verify().faults.first {
+            throw .damaged("The backup \(path) is damaged and was not restored: \(fault)")
         }
     }
 
@@ -157,7 +189,7 @@ extension Store {
 
     /// The file whose contents are replaced; what it held is kept. One that cannot be read is put
     /// aside whole.
-    private static func vacated(_ path: String, keeping kept: String) throws -> ConnectionQueue {
+    private func vacated(keeping kept: String) throws -> ConnectionQueue {
         guard FileManager.default.fileExists(atPath: path) else {
             return try ConnectionQueue.storeWriter(path)
         }
@@ -189,7 +221,8 @@ struct Restoration {
     /// - Throws: ``StoreError`` with the sentence that says what is wrong.
     func refuseForeignValues() throws {
         // Of an entry that cannot be undone nothing is sent.
-        let ids: [Bool] = try transaction.all(
+        try refuse(
+            "An operation has an id that no item can have.",
             """
             SELECT item_id FROM operations
             UNION ALL SELECT item_id FROM undo_points
@@ -197,41 +230,35 @@ struct Restoration {
             UNION ALL SELECT alias FROM aliases UNION ALL SELECT id FROM aliases
             UNION ALL SELECT item_id FROM history WHERE undoable = 1 AND item_id IS NOT NULL
             """
-        ) { row -> Bool? in (try? ItemID(row[0] as String)) == nil ? true : nil }
-        guard ids.isEmpty else {
-            throw StoreError.damaged("An operation has an id that no item can have.")
-        }
-        let operations: [Bool] = try transaction.all(
+        ) { (try? ItemID($0[0] as String)) == nil }
+        try refuse(
+            "An operation has a kind, state or generation that no operation can have.",
             """
             SELECT kind, state, generation FROM operations
             UNION SELECT kind, state, generation FROM undo_points
             """
-        ) { row -> Bool? in
-            let isReadable =
-                OperationKind(rawValue: row[0]) != nil && OperationState(rawValue: row[1]) != nil
-                && Generation(rawValue: row[2]) != nil
-            return isReadable ? nil : true
+        ) { row in
+            OperationKind(rawValue: row[0]) == nil || OperationState(rawValue: row[1]) == nil
+                || Generation(rawValue: row[2]) == nil
         }
-        guard operations.isEmpty else {
-            throw StoreError.damaged(
-                "An operation has a kind, state or generation that no operation can have.")
-        }
-        let actors: [Bool] = try transaction.all(
+        try refuse(
+            "An entry of history has an actor that no entry can have.",
             """
             SELECT actor FROM operations UNION SELECT actor FROM undo_points
             UNION SELECT actor FROM history
             """
-        ) { row -> Bool? in Actor(rawValue: row[0]) == nil ? true : nil }
-        guard actors.isEmpty else {
-            throw StoreError.damaged("An entry of history has an actor that no entry can have.")
-        }
-        let kinds: [Bool] = try transaction.all("SELECT DISTINCT kind FROM history") {
-            row -> Bool? in
-            HistoryKind(rawValue: row[0]) == nil ? true : nil
-        }
-        guard kinds.isEmpty else {
-            throw StoreError.damaged("An entry of history has a kind that no entry can have.")
-        }
+        ) { Actor(rawValue: $0[0]) == nil }
+        try refuse(
+            "An entry of history has a kind that no entry can have.",
+            "SELECT DISTINCT kind FROM history"
+        ) { HistoryKind(rawValue: $0[0]) == nil }
+    }
+
+    private func refuse(
+        _ sentence: String, _ sql: String, _ isForeign: (StatementRow) -> Bool
+    ) throws {
+        let found = try transaction.all(sql) { isForeign($0) ? true : nil }
+        if !found.isEmpty { throw StoreError.damaged(sentence) }
     }
 
     /// Keeps those header fields of operations that clients may have sent on (``ForwardableName``), so

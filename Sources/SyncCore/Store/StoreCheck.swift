@@ -79,13 +79,21 @@ struct StoreCheck: InTransaction {
     }
 }
 
-extension Store {
+/// Whether a store that is open can be used, and what it takes.
+public struct StoreHealth: Sendable {
+    let reading: StoreReading
+    let writer: Writer<StoreWork>
+
     /// Makes a durable write and takes it back with another: SQLite writes no page whose content stays
     /// the same, and asking whether all is well leaves nothing behind.
     /// - Throws: ``StoreError`` when the store can take none: the disk is full, the file read-only.
     public func proveWritable() async throws(StoreError) {
-        try await write { try $0.run("INSERT OR REPLACE INTO meta VALUES ('proof', 1)") }
-        try await write { try $0.run("DELETE FROM meta WHERE key = 'proof'") }
+        for statement in [
+            "INSERT OR REPLACE INTO meta VALUES ('proof', 1)",
+            "DELETE FROM meta WHERE key = 'proof'",
+        ] {
+            try Store.value(await writer.write { try $0.run(statement) })
+        }
         try await proveRoom()
     }
 
@@ -97,17 +105,17 @@ extension Store {
             try transaction.run(
                 "INSERT OR REPLACE INTO meta VALUES ('proof', zeroblob(?))",
                 [StoreLimits.proofBytes])
-            throw RolledBack()
+            throw Store.RolledBack()
         }
         if writer.refusesEntries { throw StoreError(StorageError.overBudget) }
         guard case .failure(.overBudget) = result else { return }
-        let canForget = try await read { try Purging(transaction: $0).canForget() }
+        let canForget = try await reading.read { try Purging(transaction: $0).canForget() }
         if !canForget { throw StoreError(StorageError.overBudget) }
     }
 
     /// See ``OperationLists/triedOften()``.
     func triedOften() async throws(StoreError) -> [String] {
-        try await read { try OperationLists(transaction: $0).triedOften() }
+        try await reading.read { try OperationLists(transaction: $0).triedOften() }
     }
 
     /// A warning that the budget refuses writes; nil while it does not.
@@ -121,51 +129,26 @@ extension Store {
     /// The part of the disk budget for the file that is in use, from 0 to 1; nil without a budget.
     public func usedShareOfBudget() async throws(StoreError) -> Double? {
         guard let budget = writer.budget else { return nil }
-        return try await read { try budget.usedShare($0.db) }
+        return try await reading.read { try budget.usedShare($0.db) }
     }
 
     /// Gives the room of a long write-ahead log back to the disk.
     func shrinkLog() async { await writer.shrinkLog() }
 
+    /// SQLite's check of the file, the references between rows, and the ledger.
+    /// - Returns: what is wrong, in sentences; empty when all is well.
+    public func check() async throws(StoreError) -> [String] {
+        try await reading.read { try StoreCheck(transaction: $0).faults() }
+    }
+}
+
+extension Store {
     /// The version of the SQLite library in use, such as `3.40.1`.
     public static let sqliteVersion = SQLiteLibrary.version
 
     /// Whether that SQLite may damage a file where one connection copies the log while another begins it
     /// anew (before 3.51.3; sqlite.org/wal.html). Here one connection does both.
     public static var hasLogResetFault: Bool { SQLiteLibrary.hasLogResetFault }
-
-    /// SQLite's check of the file, the references between rows, and the ledger.
-    /// - Returns: what is wrong, in sentences; empty when all is well.
-    public func check() async throws(StoreError) -> [String] {
-        try await read { try StoreCheck(transaction: $0).faults() }
-    }
-
-    /// Looks into a store's file without changing it, also while the store is in use.
-    /// - Throws: ``StoreError`` for a file that is no store, or one of a newer version.
-    @available(*, noasync)
-    public static func verify(at path: String) throws(StoreError) -> StoreContents {
-        do {
-            let file = try ConnectionQueue.storeReader(path)
-            let contents = try contents(of: file, at: path)
-            try file.close()
-            return contents
-        } catch {
-            throw StoreError(opening: path, error)
-        }
-    }
-
-    /// What a store holds that is open already.
-    @available(*, noasync)
-    static func contents(of store: ConnectionQueue, at path: String) throws -> StoreContents {
-        try store.transaction(.deferred) { db in
-            guard let version = try Migrations.present.version(of: db) else {
-                throw StoreError.damaged("The file \(path) is no store of Understudy.")
-            }
-            try StoreRebuild.refuseFalseTables(db, version: version)
-            return try StoreCheck(transaction: Transaction(lookingInto: db)).contents(
-                version: version)
-        }
-    }
 }
 
 /// Makes a store anew from the rows of a file that may be another's work.

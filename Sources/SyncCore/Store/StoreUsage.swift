@@ -88,10 +88,10 @@ struct UsageReport {
     }
 }
 
-extension Store {
+extension StoreHealth {
     /// What the store takes on disk. Reads every page of the file, beside the writes.
     /// - Parameter logBytes: the size of the write-ahead log.
     public func usage(logBytes: Int64) async throws(StoreError) -> StoreUsage {
-        try await search { try UsageReport(transaction: $0).usage(logBytes: logBytes) }
+        try await reading.search { try UsageReport(transaction: $0).usage(logBytes: logBytes) }
     }
 }

@@ -125,7 +125,7 @@ struct Copier {
         var total: Int?
         repeat {
             guard
-                let page = try await store.serverRows(
+                let page = try await store.lists.serverRows(
                     of: table, after: last, limit: Limits.movedRows, total: total)
             else { return }
             total = page.total
@@ -178,7 +178,7 @@ struct Copier {
         var total: Int?
         while comparison.needsThere || comparison.needsHere {
             if comparison.needsThere {
-                let page = try await store.serverRows(
+                let page = try await store.lists.serverRows(
                     of: table, after: there, limit: Limits.movedRows, total: total)
                 total = page?.total
                 let rows = (page?.items ?? []).map { moved($0, table) }

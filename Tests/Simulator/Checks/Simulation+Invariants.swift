@@ -69,7 +69,7 @@ extension Simulation {
         let ids = Set(now.map(\.id))
         let gone = proxy.conflicts.filter { !ids.contains($0.key) }
         if !gone.isEmpty {
-            let history = try await proxy.store.history(after: nil, limit: 500).items
+            let history = try await proxy.store.lists.history(after: nil, limit: 500).items
             for (id, item) in gone where !proxy.rewritten.contains(item) {
                 let isOnRecord = history.contains { entry in
                     entry.operationID == id && [.resolved, .discarded].contains(entry.kind)
@@ -301,7 +301,7 @@ extension Simulation {
                 let reason = operation.reason ?? ""
                 fault(.liveness, "stuck: \(operation.itemID) \(operation.state) \(reason)")
             }
-            for text in try await proxy.store.check() { fault(.file, "\(text)") }
+            for text in try await proxy.store.health.check() { fault(.file, "\(text)") }
             let rows = try await proxy.rows()
             checkConvergence(rows, remote, proxy)
             for client in proxy.clients {

@@ -240,7 +240,7 @@ extension Simulation {
 extension Simulation {
     /// A person undoes an entry of the latest history. The item's end state is then not determined.
     func undo(_ proxy: SimulatedProxy) async throws {
-        let entries = try await proxy.store.history(after: nil, limit: 20).items
+        let entries = try await proxy.store.lists.history(after: nil, limit: 20).items
             .filter(\.undoable)
         guard !entries.isEmpty else { return }
         let entry = random.pick(entries)

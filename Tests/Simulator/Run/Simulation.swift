@@ -154,7 +154,7 @@ package actor Simulation {
             fault(.file, "the store does not open: \(error)")
             return
         }
-        for text in try await proxy.store.check() { fault(.file, text) }
+        for text in try await proxy.store.health.check() { fault(.file, text) }
         proxy.start()
     }
 

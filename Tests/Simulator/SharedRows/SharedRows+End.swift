@@ -6,7 +6,7 @@ import TablesProtocol
 extension SharedRows {
     /// A conflict shows what another has changed: the backend's row is not as the change knew it.
     func checkConflicts(_ proxy: SharedRowsProxy) async throws {
-        for detail in try await proxy.store.conflicts(after: nil, limit: 50).items {
+        for detail in try await proxy.store.lists.conflicts(after: nil, limit: 50).items {
             guard let server = detail.server, let base = detail.base, !detail.serverDeleted else {
                 continue
             }
@@ -23,7 +23,7 @@ extension SharedRows {
     /// What counts as done was done: a row that was deleted was gone at some moment since, and one that was
     /// inserted or brought back was there.
     func checkClosed(_ proxy: SharedRowsProxy) async throws {
-        let closed = try await proxy.store.operations(
+        let closed = try await proxy.store.lists.operations(
             OperationFilter(states: [.done]), after: nil, limit: 500
         ).items.filter { !judged.contains($0.id) }
         let (remote, now) = (remote(), clock.now().milliseconds)
@@ -50,7 +50,7 @@ extension SharedRows {
     /// sentence, unless the row that it names came later in the same push.
     func checkRefusals(_ proxy: SharedRowsProxy, since begin: Duration) async throws {
         guard !proxy.transport.faultPlan.isFaulty else { return }
-        let open = try await proxy.store.operations(
+        let open = try await proxy.store.lists.operations(
             OperationFilter(states: OperationState.open), after: nil, limit: 200
         ).items
         for one in open {
@@ -183,7 +183,7 @@ extension SharedRows {
     }
 
     private func unreadable(_ proxy: SharedRowsProxy) async throws -> [OperationSummary] {
-        let open = try await proxy.store.operations(
+        let open = try await proxy.store.lists.operations(
             OperationFilter(states: OperationState.open), after: nil, limit: 200
         ).items
         return open.filter { plan.isUnreadable($0.itemID) && $0.state != .conflict }

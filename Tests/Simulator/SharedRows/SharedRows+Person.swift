@@ -14,7 +14,7 @@ extension SharedRows {
     }
 
     func decide(_ proxy: SharedRowsProxy) async throws {
-        let open = try await proxy.store.conflicts(after: nil, limit: 50).items
+        let open = try await proxy.store.lists.conflicts(after: nil, limit: 50).items
         guard var detail = open.isEmpty ? nil : random.pick(open) else { return }
         if random.happens(plan.decidesLater) {
             // Reads the conflict, and decides about this version of it later.
@@ -86,11 +86,11 @@ extension SharedRows {
         ])
         let states = other.pick([OperationState.open, [.quarantined], [.conflict]])
         let filter = OperationFilter(states: states)
-        for one in try await proxy.store.operations(filter, after: nil, limit: 200).items {
+        for one in try await proxy.store.lists.operations(filter, after: nil, limit: 200).items {
             giveUp(try await proxy.name(of: one.itemID, in: one.table))
         }
         if case .resolve = action {
-            for detail in try await proxy.store.conflicts(after: nil, limit: 200).items {
+            for detail in try await proxy.store.lists.conflicts(after: nil, limit: 200).items {
                 let id = try await proxy.name(of: detail.itemID, in: detail.table)
                 history.recordShown(
                     shown(by: detail), of: id, to: proxy.number, columns: columns(of: id))
@@ -103,7 +103,7 @@ extension SharedRows {
     }
 
     func act(_ proxy: SharedRowsProxy) async throws {
-        let open = try await proxy.store.operations(
+        let open = try await proxy.store.lists.operations(
             OperationFilter(states: OperationState.open), after: nil, limit: 100
         ).items
         guard !open.isEmpty else { return }
@@ -153,7 +153,8 @@ extension SharedRows {
     }
 
     func undo(_ proxy: SharedRowsProxy) async throws {
-        let entries = try await proxy.store.history(after: nil, limit: 20).items.filter(\.undoable)
+        let entries = try await proxy.store.lists.history(after: nil, limit: 20).items.filter(
+            \.undoable)
         guard !entries.isEmpty else { return }
         let entry = random.pick(entries)
         guard let itemID = entry.itemID, let table = entry.table else { return }

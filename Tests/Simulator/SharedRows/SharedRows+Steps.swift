@@ -91,7 +91,7 @@ extension SharedRows {
             try await checkProvisionalIDs(proxy)
         }
         guard run.state == .complete, proxy.transport.faultPlan.faultRate == 0 else { return }
-        let waiting = try await proxy.store.operations(
+        let waiting = try await proxy.store.lists.operations(
             OperationFilter(states: [.waiting, .unknown]), after: nil, limit: 100
         ).items
         // An operation without attempts may wait for another item, or for a time that the backend named.
@@ -149,7 +149,7 @@ extension SharedRows {
         }
         let early = proxy.transport.counts.early
         if early > 0 { fault("\(early) requests were sent before the Retry-After of a \(status)") }
-        let open = try await proxy.store.operations(
+        let open = try await proxy.store.lists.operations(
             OperationFilter(states: [.quarantined]), after: nil, limit: 200
         ).items
         for one in open where one.lastStatus == status && answers[one.id]?.isRefusal != true {

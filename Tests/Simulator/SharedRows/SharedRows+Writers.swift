@@ -70,7 +70,7 @@ extension SharedRows {
         else { return }
         let row = ValueHistory.row(present)
         let isSoft = try await proxy.store.deletesSoftly(table(of: name))
-        let isStuck = try await !proxy.store.operations(
+        let isStuck = try await !proxy.store.lists.operations(
             OperationFilter(states: OperationState.waitsForPerson.union([.waiting])),
             after: nil, limit: 1
         ).items.isEmpty

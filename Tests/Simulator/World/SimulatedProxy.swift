@@ -154,7 +154,7 @@ final class SimulatedProxy {
         var all: [OperationSummary] = []
         var cursor: String?
         repeat {
-            let page = try await store.operations(
+            let page = try await store.lists.operations(
                 OperationFilter(states: states), after: cursor, limit: 500)
             all += page.items
             cursor = page.next

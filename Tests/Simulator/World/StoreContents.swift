@@ -99,6 +99,6 @@ extension Store {
     package func settle() {
         // A committer that has answered its group queues up once more: hence twice.
         for _ in 1...2 { writer.read { _ in } }
-        for reader in [operatorReader, searchReader] { reader.access { _ in } }
+        for reader in [reading.reader, reading.searcher] { reader.access { _ in } }
     }
 }

@@ -26,7 +26,7 @@ import Testing
     }
 
     private func conflict(_ world: World) async throws -> ConflictDetail {
-        let page = try await world.store.conflicts(after: nil, limit: 10)
+        let page = try await world.store.lists.conflicts(after: nil, limit: 10)
         return try #require(page.items.first)
     }
 
@@ -118,7 +118,7 @@ import Testing
         _ = await world.engine.push()
         let found = try await conflict(world)
         func count(_ filter: OperationFilter) async throws -> Int {
-            let page = try await world.store.conflicts(filter, after: nil, limit: 10)
+            let page = try await world.store.lists.conflicts(filter, after: nil, limit: 10)
             return page.total
         }
         let later = world.clock.now().advanced(by: .seconds(60))

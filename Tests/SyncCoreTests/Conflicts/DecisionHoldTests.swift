@@ -49,10 +49,10 @@ struct DecisionHoldTests {
         #expect(try await due() == 0)
         let planned = try await store.undoDecisions([conflict.id], dryRun: true)
         #expect(planned.map(\.effect) == [.reopened])
-        #expect(try await store.conflicts(after: nil, limit: 9).items.isEmpty)
+        #expect(try await store.lists.conflicts(after: nil, limit: 9).items.isEmpty)
         let undone = try await store.undoDecisions([conflict.id])
         #expect(undone.map(\.sentence) == planned.map(\.sentence))
-        let open = try await store.conflicts(after: nil, limit: 9).items
+        let open = try await store.lists.conflicts(after: nil, limit: 9).items
         #expect(open.map(\.itemID) == ["a"])
     }
 

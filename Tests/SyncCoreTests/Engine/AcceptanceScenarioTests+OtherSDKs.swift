@@ -78,7 +78,7 @@ extension AcceptanceScenarioTests {
         try await world.update("a", #"{"text":"one"}"#)
         try await world.update("b", #"{"text":"two"}"#)
         let outcome = await world.engine.purge(world.todo, filter: "text eq 'one'", force: true)
-        let entry = try await world.store.history(after: nil, limit: 1).items.first?.id
+        let entry = try await world.store.lists.history(after: nil, limit: 1).items.first?.id
         #expect(outcome == .purged(items: 1, discarded: 1, entry: entry))
         #expect(try await world.open().map(\.itemID) == ["b"])
         #expect(try await world.local("b")?.columns["text"] == .string("two"))

@@ -168,7 +168,7 @@ import Testing
         try await world.update("a", #"{"text":"mine"}"#)
         #expect(await world.engine.purge(world.todo) == .refusedPending(1))
         let outcome = await world.engine.purge(world.todo, force: true)
-        let entry = try await world.store.history(after: nil, limit: 1).items.first?.id
+        let entry = try await world.store.lists.history(after: nil, limit: 1).items.first?.id
         #expect(outcome == .purged(items: 3, discarded: 1, entry: entry))
         #expect(try await world.local("a") == nil)
         #expect(try await world.row("a") == nil)

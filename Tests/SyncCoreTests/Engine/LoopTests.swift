@@ -174,7 +174,7 @@ import Testing
         let status = try await world.engine.status()
         #expect(status.stalls == 1)
         #expect(status.warnings.contains { $0.contains("stood still") })
-        let history = try await world.store.history(after: nil, limit: 50).items
+        let history = try await world.store.lists.history(after: nil, limit: 50).items
         #expect(history.contains { $0.kind == .failed && $0.summary.contains("stood still") })
     }
 

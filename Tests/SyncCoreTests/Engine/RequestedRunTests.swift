@@ -22,7 +22,7 @@ import Testing
             let run = try #require(await world.engine.run(id))
             #expect(run.state == .offline && run.endedAt != nil)
             #expect(run.reason == "Offline mode is on. `understudy online` ends it.")
-            #expect(try await world.store.run(id) == run)
+            #expect(try await world.store.lists.run(id) == run)
         }
         #expect(world.transport.sent.isEmpty)
     }
@@ -48,13 +48,13 @@ import Testing
     @Test func `a requested run is listed from its request on, with one start`() async throws {
         let world = try World()
         let id = await world.engine.startSync()
-        let requested = try #require(try await world.store.run(id))
+        let requested = try #require(try await world.store.lists.run(id))
         #expect(requested.state == .running && requested.endedAt == nil)
         world.clock.advance(by: .seconds(7))
         let run = await world.engine.sync()
         #expect(run.id == id && run.state == .complete)
         #expect(run.startedAt == requested.startedAt)
-        let listed = try await world.store.runs(after: nil, limit: 10).items
+        let listed = try await world.store.lists.runs(after: nil, limit: 10).items
         #expect(listed.map(\.id) == [id] && listed.first?.startedAt == requested.startedAt)
     }
 
@@ -136,7 +136,7 @@ import Testing
         var late = run
         (late.state, late.endedAt) = (.running, nil)
         try await world.store.write { [late] in try $0.runs.save(late) }
-        #expect(try await world.store.run(run.id)?.state == .complete)
+        #expect(try await world.store.lists.run(run.id)?.state == .complete)
     }
 
     @Test func `conflicts, refused operations and runs with their counts are logged and counted`()

@@ -41,9 +41,9 @@ import Testing
         var found: [String?] = []
         var after: String?
         repeat {
-            let page = try await store.history(filter, after: after, limit: limit)
+            let page = try await store.lists.history(filter, after: after, limit: limit)
             found += page.items.map(\.itemID)
-            #expect(after.map { Store.isPlace($0, in: filter) } ?? true)
+            #expect(after.map { StoreLists.isPlace($0, in: filter) } ?? true)
             after = page.next
             if after == nil { #expect(page.total == found.count) }
         } while after != nil
@@ -68,11 +68,13 @@ import Testing
     @Test func `a cursor is for lists in the same order alone`() async throws {
         try await fill(days: 1, each: 3)
         let day = HistoryFilter(period: period(0, 0))
-        let whole = try #require(try await store.history(after: nil, limit: 1).next)
-        let ofDay = try #require(try await store.history(day, after: nil, limit: 1).next)
-        #expect(Store.isPlace(whole, in: HistoryFilter()) && Store.isPlace(ofDay, in: day))
-        #expect(!Store.isPlace(ofDay, in: HistoryFilter()) && !Store.isPlace(whole, in: day))
-        #expect(!Store.isPlace(ofDay + "0 ", in: day) && !Store.isPlace("", in: day))
+        let whole = try #require(try await store.lists.history(after: nil, limit: 1).next)
+        let ofDay = try #require(try await store.lists.history(day, after: nil, limit: 1).next)
+        #expect(
+            StoreLists.isPlace(whole, in: HistoryFilter()) && StoreLists.isPlace(ofDay, in: day))
+        #expect(
+            !StoreLists.isPlace(ofDay, in: HistoryFilter()) && !StoreLists.isPlace(whole, in: day))
+        #expect(!StoreLists.isPlace(ofDay + "0 ", in: day) && !StoreLists.isPlace("", in: day))
     }
 
     @Test func `entries are selected by what happened, who did it, table and text together`()

@@ -18,14 +18,14 @@ import Testing
         var seen: [String] = []
         var after: String?
         repeat {
-            let page = try await store.operations(OperationFilter(), after: after, limit: 10)
+            let page = try await store.lists.operations(OperationFilter(), after: after, limit: 10)
             #expect(page.total == 25)
             seen += page.items.map(\.itemID)
             after = page.next
         } while after != nil
         #expect(seen == (0..<25).map { "i\($0)" })
-        let first = try await store.history(after: nil, limit: 20)
-        let second = try await store.history(after: first.next, limit: 20)
+        let first = try await store.lists.history(after: nil, limit: 20)
+        let second = try await store.lists.history(after: first.next, limit: 20)
         #expect(first.items.first?.itemID == "i24" && second.items.count == 5)
         #expect(second.next == nil && first.total == 25)
     }
@@ -34,7 +34,7 @@ import Testing
         try await fixture.insert("a", #"{"text":"Buy milk"}"#)
         try await fixture.insert("b", #"{"text":"100%"}"#)
         func count(_ filter: OperationFilter) async throws -> Int {
-            let page = try await store.operations(filter, after: nil, limit: 9)
+            let page = try await store.lists.operations(filter, after: nil, limit: 9)
             #expect(page.total == page.items.count)
             return page.total
         }
@@ -55,7 +55,7 @@ import Testing
                 sent.seq, .waiting(reason: "Busy.", until: nil),
                 attempt: AttemptEnd(status: 503, response: long, error: "Service unavailable"))
         }
-        let detail = try #require(try await store.operation(sent.id))
+        let detail = try #require(try await store.lists.operation(sent.id))
         #expect(detail.summary.lastStatus == 503 && detail.summary.reason == "Busy.")
         #expect(detail.attempts.count == 1)
         #expect(detail.attempts[0].outcome == "waiting")
@@ -72,9 +72,9 @@ import Testing
         _ = await fixture.write(.insert(ItemBody(id: try ItemID("a"), columns: Columns())))
         let live = seen.withLock { $0 }
         #expect(live.map(\.kind) == [.item, .operation])
-        #expect(try await store.events(after: 0, limit: 100) == .events(live))
-        #expect(try await store.events(after: live[0].id, limit: 9) == .events([live[1]]))
-        #expect(try await store.events(after: 999, limit: 9) == .reset(latest: live[1].id))
+        #expect(try await store.lists.events(after: 0, limit: 100) == .events(live))
+        #expect(try await store.lists.events(after: live[0].id, limit: 9) == .events([live[1]]))
+        #expect(try await store.lists.events(after: 999, limit: 9) == .reset(latest: live[1].id))
     }
 
     @Test func `the number of kept events is bounded, and an older id gets a reset`() async throws {
@@ -85,7 +85,7 @@ import Testing
             Int(try $0.integer("SELECT count(*) FROM events") ?? 0)
         }
         #expect(kept >= StoreLimits.events && kept < StoreLimits.events + 512)
-        guard case .reset = try await store.events(after: 5, limit: 9) else {
+        guard case .reset = try await store.lists.events(after: 5, limit: 9) else {
             throw World.Failure("event 6 is gone")
         }
     }
@@ -99,9 +99,9 @@ import Testing
         fixture.clock.advance(milliseconds: (StoreLimits.historySeconds + 86_400) * 1000)
         #expect(try await store.write { try Sweep(transaction: $0).run() } == false)
         #expect(try await fixture.chain("open").count == 1)
-        #expect(try await store.history(after: nil, limit: 9).items.isEmpty)
+        #expect(try await store.lists.history(after: nil, limit: 9).items.isEmpty)
         #expect(try await fixture.row("gone")?.deleted == true)
-        let closed = try await store.operations(
+        let closed = try await store.lists.operations(
             OperationFilter(states: [.collapsed]), after: nil, limit: 9)
         #expect(closed.items.isEmpty && closed.total == 0)
         fixture.clock.advance(milliseconds: StoreLimits.tombstoneSeconds * 1000)
@@ -122,7 +122,7 @@ import Testing
         func found(_ text: String, after: String? = nil, limit: Int = 9) async throws -> (
             ids: [String?], next: String?, total: Int
         ) {
-            let page = try await store.history(
+            let page = try await store.lists.history(
                 HistoryFilter(text: text), after: after, limit: limit)
             return (page.items.map { $0.itemID ?? $0.summary }, page.next, page.total)
         }
@@ -145,13 +145,13 @@ import Testing
         run.pull = [PullReport(table: "todoitem")]
         let unfinished = run
         try await store.write { try $0.runs.save(unfinished) }
-        #expect(try await store.run("r1") == unfinished)
+        #expect(try await store.lists.run("r1") == unfinished)
         run.state = .complete
         run.endedAt = fixture.clock.now()
         run.pull[0].applied = 3
         let finished = run
         try await store.write { try $0.runs.save(finished) }
-        #expect(try await store.runs(after: nil, limit: 9).items == [finished])
+        #expect(try await store.lists.runs(after: nil, limit: 9).items == [finished])
         let sample = Sample(
             at: fixture.clock.now(), depth: 1, succeeded: 2, failed: 0, latencyMilliseconds: 9)
         try await store.write { try $0.samples.save(sample) }
@@ -163,6 +163,6 @@ import Testing
         let run = Run(
             id: "r1", identity: store.identity, kind: .push, startedAt: fixture.clock.now())
         try await store.write { try $0.runs.save(run) }
-        #expect(try await fixture.reopened().run("r1")?.state == .cancelled)
+        #expect(try await fixture.reopened().lists.run("r1")?.state == .cancelled)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// What another writer replaces of what was written here has an entry.
 @Suite struct ReplacedWritesTests {
     private func received(_ world: World) async throws -> [HistoryEntry] {
-        try await world.store.history(
+        try await world.store.lists.history(
             HistoryFilter(kinds: [.pulled]), after: nil, limit: 100
         ).items
     }
@@ -118,7 +118,7 @@ import Testing
         func found(_ change: (inout HistoryFilter) -> Void) async throws -> [String] {
             var filter = HistoryFilter()
             change(&filter)
-            return try await world.store.history(filter, after: nil, limit: 100).items.map {
+            return try await world.store.lists.history(filter, after: nil, limit: 100).items.map {
                 "\(HistoryWords.word($0.kind, $0.summary)) \($0.itemID ?? "")"
             }
         }
@@ -129,7 +129,7 @@ import Testing
         #expect(
             try await found { ($0.kinds, $0.effects) = ([.sent], [.changed]) }
                 == ["sent a", "changed a"])
-        let first = try await world.store.history(after: nil, limit: 100).items.last
+        let first = try await world.store.lists.history(after: nil, limit: 100).items.last
         #expect(try await found { $0.entry = first?.id } == ["inserted a"])
     }
 }

@@ -11,7 +11,7 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     private func entry(_ kind: HistoryKind) async throws -> HistoryEntry {
-        let items = try await store.history(after: nil, limit: 50).items
+        let items = try await store.lists.history(after: nil, limit: 50).items
         return try #require(items.first { $0.kind == kind && $0.undoable })
     }
 
@@ -70,7 +70,7 @@ import Testing
         try await fixture.pull(fixture.remote("a", #"{"x":"theirs","y":1}"#, version: "v333"))
         let operation = try #require(try await undo(.write))
         #expect(operation.state == .conflict)
-        let conflict = try #require(try await store.conflict(operation.id))
+        let conflict = try #require(try await store.lists.conflict(operation.id))
         #expect(conflict.base?.text == #"{"x":2,"y":1}"#)
         #expect(conflict.mine?.text == #"{"x":1,"y":1}"#)
         #expect(conflict.server?.text == #"{"x":"theirs","y":1}"#)
@@ -115,7 +115,7 @@ import Testing
         #expect(back.reason == "Bad milk." && back.attempts == refused.attempts)
         #expect(back.payload == refused.payload && back.baseRow == refused.baseRow)
         #expect(back.baseVersion == "v1" && back.lastStatus == refused.lastStatus)
-        let detail = try #require(try await store.operation(back.id))
+        let detail = try #require(try await store.lists.operation(back.id))
         #expect(detail.attempts.map(\.status) == [200])
         #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":1}"#)
         let ledger = try await store.ledger()
@@ -133,7 +133,7 @@ import Testing
         store.onDecisionNeeded { one in needed.withLock { $0.append(one) } }
         let operation = try #require(try await undo(.discarded))
         #expect(needed.withLock { $0.map(\.operation) } == [operation.id])
-        let entries = try await store.history(after: nil, limit: 50).items
+        let entries = try await store.lists.history(after: nil, limit: 50).items
         let conflicts = entries.filter { $0.kind == .conflict }
         #expect(conflicts.map(\.operationID) == [operation.id])
         #expect(conflicts.map { $0.before?.text } == [#"{"x":2}"#])
@@ -151,7 +151,7 @@ import Testing
             fixture.remote("a", #"{"x":"theirs","y":"theirs"}"#, version: "v22"))
         let operation = try #require(try await undo(.discarded))
         #expect(operation.state == .conflict)
-        let conflict = try #require(try await store.conflict(operation.id))
+        let conflict = try #require(try await store.lists.conflict(operation.id))
         #expect(conflict.base?.text == #"{"x":1,"y":1}"#)
         #expect(conflict.mine?.text == #"{"x":2,"y":"theirs"}"#)
         #expect(conflict.server?.text == #"{"x":"theirs","y":"theirs"}"#)
@@ -241,7 +241,7 @@ import Testing
         try await fixture.push { _ in .discarded(server: theirs, reason: "The policy.") }
         let operation = try #require(try await undo(.discarded))
         #expect(operation.state == .conflict)
-        let conflict = try #require(try await store.conflict(operation.id))
+        let conflict = try #require(try await store.lists.conflict(operation.id))
         #expect(conflict.mine?.text == #"{"x":2,"y":1}"#)
         #expect(conflict.server?.text == #"{"x":"theirs","y":1}"#)
     }
@@ -298,7 +298,7 @@ import Testing
             throw World.Failure("it cannot be undone")
         }
         #expect(undone.state == .conflict)
-        let conflict = try #require(try await store.conflict(undone.id))
+        let conflict = try #require(try await store.lists.conflict(undone.id))
         #expect(conflict.server?.text == #"{"x":2,"y":3,"z":3}"#)
     }
 
@@ -319,7 +319,7 @@ import Testing
         _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
         try await fixture.update("a", #"{"y":"later"}"#)
         #expect(try await undo(.resolved)?.state == .conflict)
-        let conflict = try #require(try await store.conflict(operation.id))
+        let conflict = try #require(try await store.lists.conflict(operation.id))
         #expect(conflict.mine?.text == #"{"x":2,"y":"later","z":2}"#)
         #expect(conflict.server?.text == #"{"x":1,"y":3,"z":3}"#)
     }
@@ -332,7 +332,7 @@ import Testing
             operation.id, revision: operation.revision, .mine)
         guard case .changed(let current) = outcome else { throw World.Failure("\(outcome)") }
         #expect(current.revision > operation.revision && current.state == .conflict)
-        let conflict = try #require(try await store.conflict(operation.id))
+        let conflict = try #require(try await store.lists.conflict(operation.id))
         #expect(conflict.server?.text == #"{"x":1,"y":3,"z":"newer"}"#)
     }
 }

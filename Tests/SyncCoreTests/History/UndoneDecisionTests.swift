@@ -39,7 +39,7 @@ import Testing
     }
 
     private func undo(_ store: Store) async throws -> ActionOutcome {
-        let entries = try await store.history(after: nil, limit: 50).items
+        let entries = try await store.lists.history(after: nil, limit: 50).items
         let decision = try #require(entries.first { $0.kind == .resolved && $0.undoable })
         return try await store.undo(decision.id).outcome
     }
@@ -50,7 +50,7 @@ import Testing
 
     /// The conflict of item a with the revision and the id of another one.
     private func conflict(_ world: World, as other: ConflictDetail) async throws -> ConflictDetail {
-        let all = try await world.store.conflicts(after: nil, limit: 9).items
+        let all = try await world.store.lists.conflicts(after: nil, limit: 9).items
         #expect(all.count == 1)
         var found = try #require(all.first)
         found.revision = other.revision
@@ -161,7 +161,7 @@ import Testing
         #expect(undone.isDone)
         let chain = try await fixture.chain("a")
         #expect(chain.map(\.id) == [conflict.id] && chain.map(\.state) == [.conflict])
-        let again = try #require(try await fixture.store.conflict(conflict.id))
+        let again = try #require(try await fixture.store.lists.conflict(conflict.id))
         #expect(again.kind == .update && again.reason == "Deleted." && again.serverDeleted)
         #expect(again.base?.text == #"{"x":1,"y":1}"#)
         #expect(again.mine?.text == #"{"x":2,"y":5}"#)
@@ -207,7 +207,7 @@ import Testing
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":9}"#, version: "v333"))
         let undone = try await undo(fixture.store)
         #expect(undone.isDone)
-        let again = try #require(try await fixture.store.conflict(conflict.id))
+        let again = try #require(try await fixture.store.lists.conflict(conflict.id))
         #expect(again.mine?.text == #"{"x":2,"y":1}"#)
         #expect(again.server?.text == #"{"x":1,"y":9}"# && !again.serverDeleted)
         #expect(try await fixture.chain("a").map(\.state) == [.conflict])

@@ -69,7 +69,7 @@ import Testing
             #expect(try await fixture.answers(query) == changed, "seed \(seed): \(text)")
         }
         #expect(used > 15, "seed \(seed)")
-        #expect(try await fixture.store.check().isEmpty)
+        #expect(try await fixture.store.health.check().isEmpty)
     }
 
     private static func query(_ names: [String], _ source: SeededRandom) -> String {

@@ -36,7 +36,7 @@ import Testing
     }
 
     private func purgeEntry() async throws -> HistoryEntry {
-        let history = try await world.store.history(after: nil, limit: 50).items
+        let history = try await world.store.lists.history(after: nil, limit: 50).items
         return try #require(history.first { $0.kind == .purged })
     }
 
@@ -100,7 +100,7 @@ import Testing
     {
         try await makeWork()
         _ = await world.engine.purge(world.todo, force: true)
-        let history = try await world.store.history(after: nil, limit: 50).items
+        let history = try await world.store.lists.history(after: nil, limit: 50).items
         let one = try #require(
             history.first { $0.kind == .discarded && $0.itemID == "inserted" })
         _ = try await world.store.undo(one.id).outcome

@@ -11,7 +11,7 @@ import Testing
         var items: [Item] = []
         var last: String?
         repeat {
-            let page = try await world.store.serverRows(of: world.todo, after: last, limit: 2)
+            let page = try await world.store.lists.serverRows(of: world.todo, after: last, limit: 2)
             for row in page?.items ?? [] {
                 items.append(
                     Item(
@@ -50,7 +50,7 @@ import Testing
 
     /// The rows that this store has deleted and that the backend has given no more, with the stamp before.
     private static func deletedSince(_ world: World) async throws -> [String: String?] {
-        let page = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)
+        let page = try await world.store.lists.serverRows(of: world.todo, after: nil, limit: 100)
         let rows = (page?.items ?? []).filter(\.deletedSince)
         #expect(rows.filter { !$0.deleted }.isEmpty)
         return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.updatedAt) })
@@ -63,7 +63,8 @@ import Testing
         let world = try World(.mobileApps, TableOptions(softDelete: deletesSoftly))
         for id in ["a", "b", "c"] { try await world.seed(id, #"{"n":1}"#) }
         #expect(await world.engine.pull(world.todo).state == .complete)
-        let stamps = try await world.store.serverRows(of: world.todo, after: nil, limit: 100)?.items
+        let stamps = try await world.store.lists.serverRows(of: world.todo, after: nil, limit: 100)?
+            .items
             .map(\.updatedAt)
         for id in ["a", "b"] { try await world.delete(id) }
         #expect(try await Self.deletedSince(world).isEmpty)

@@ -136,7 +136,7 @@ import Testing
         #expect(try await again.builtIndexes() == ["items_index_2"])
         _ = try await again.updateTable(fixture.todo) { $0.indexes = [] }
         #expect(try await again.builtIndexes() == [])
-        #expect(try await again.check().isEmpty)
+        #expect(try await again.health.check().isEmpty)
     }
 
     @Test func `the status says which index would serve a list that was slow, until it is there`()

@@ -53,7 +53,7 @@ import Testing
         #expect(try await rows(of: first, in: world.store) == [:])
         #expect(try await rows(of: second, in: world.store) == kept)
         #expect(try await world.store.ledger() == before)
-        #expect(try await world.store.check() == [])
+        #expect(try await world.store.health.check() == [])
         #expect(try await world.store.tables().map(\.name) == ["note"])
         let entry = try await world.store.lastEntry()
         #expect(entry.summary == "Removed the table todoitem with 2 items, and gave up 0 changes.")
@@ -82,7 +82,7 @@ import Testing
         let after = try await world.store.ledger()
         #expect(after.balances && after.accepted == before.accepted)
         #expect(after.discarded == before.discarded + 2 && after.queue.open == 0)
-        #expect(try await world.store.check() == [])
+        #expect(try await world.store.health.check() == [])
         #expect(await world.engine.remove(world.todo, force: true) == .unknownTable)
     }
 

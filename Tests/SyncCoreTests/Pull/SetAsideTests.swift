@@ -52,7 +52,7 @@ import Testing
         #expect(
             table.warning?.contains("\(Self.unusable.count) rows") == true, "\(table.warning ?? "")"
         )
-        let rows = try await world.store.setAsideRows(of: world.todo, after: nil, limit: 100)
+        let rows = try await world.store.lists.setAsideRows(of: world.todo, after: nil, limit: 100)
         for (text, reason) in Self.unusable {
             let row = try #require(rows?.items.first { $0.text == text }, "\(text)")
             #expect(row.reason.contains(reason), "\(text): \(row.reason)")
@@ -94,7 +94,7 @@ import Testing
         world.clock.advance(by: .seconds(60))
         #expect(await world.engine.pull(world.todo).state == .complete)
         #expect(try await world.local("a")?.columns["x"] == .integer(3))
-        let left = try await world.store.setAsideRows(of: world.todo, after: nil, limit: 9)
+        let left = try await world.store.lists.setAsideRows(of: world.todo, after: nil, limit: 9)
         #expect(left?.items.map(\.id) == ["c"])
     }
 

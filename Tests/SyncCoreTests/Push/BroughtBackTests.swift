@@ -28,7 +28,7 @@ import Testing
         // On some backends an insert with a deleted id is a conflict.
         for _ in 0..<3 {
             _ = await world.engine.push()
-            let conflicts = try await world.store.conflicts(after: nil, limit: 9).items
+            let conflicts = try await world.store.lists.conflicts(after: nil, limit: 9).items
             for one in conflicts {
                 _ = try await world.store.resolve(one.id, revision: one.revision, .mine)
             }
@@ -88,7 +88,7 @@ import Testing
 
     @Test func `undo of a deletion restores the update that was never sent`() async throws {
         let world = try await changedAndDeleted()
-        let history = try await world.store.history(after: nil, limit: 9).items
+        let history = try await world.store.lists.history(after: nil, limit: 9).items
         let deletion = try #require(history.first { $0.kind == .write })
         #expect(try await world.store.undo(deletion.id).outcome.isDone)
         _ = await world.engine.push()

@@ -187,7 +187,7 @@ import Testing
         try await world.update("o", #"{"b":"c"}"#)
         try await world.insert("d", "{}")
         let entry = try #require(
-            try await world.store.history(after: nil, limit: 9).items.first {
+            try await world.store.lists.history(after: nil, limit: 9).items.first {
                 $0.kind == .write && $0.summary == "Changed b."
             })
         #expect(try await world.store.undo(entry.id).outcome.isDone)
@@ -203,7 +203,7 @@ import Testing
             try await world.insert("c\(number)", "{}")
             try await world.update("o", #"{"b":"c\#(number)","n\#(number)":1}"#)
         }
-        let own = try await world.store.operations(
+        let own = try await world.store.lists.operations(
             OperationFilter(states: OperationState.open), after: nil, limit: 500
         ).items.filter { $0.itemID == "o" }
         #expect(own.count == StoreLimits.operationsOfItem)

@@ -79,7 +79,7 @@ import Testing
         // start in any order.
         var logs: [[AttemptRecord]] = []
         for operation in try await world.operations([.done]) {
-            logs.append(try #require(try await world.store.operation(operation.id)).attempts)
+            logs.append(try #require(try await world.store.lists.operation(operation.id)).attempts)
         }
         #expect(logs.count { $0.map(\.outcome) == ["done"] } == 3)
         let held = logs.filter { $0.map(\.outcome) == ["waiting", "done"] }

@@ -88,7 +88,7 @@ import Testing
         let remote = try #require(try await world.remote("a"))
         #expect(!remote.deleted && remote.columns.changedNames(from: theirs).isEmpty)
         let id = try #require(open.first?.id)
-        let conflict = try #require(try await world.store.conflict(id))
+        let conflict = try #require(try await world.store.lists.conflict(id))
         let server = Columns(stored: try #require(conflict.server).text)
         #expect(server.changedNames(from: theirs).isEmpty, "\(server.text)")
     }

@@ -67,7 +67,7 @@ import Testing
                 #expect(operation.reason?.contains(statement) == true, "\(operation)")
             }
             #expect(world.writes.count == 3, "\(world.writes)")
-            #expect(try await world.store.conflicts(after: nil, limit: 9).items.isEmpty)
+            #expect(try await world.store.lists.conflicts(after: nil, limit: 9).items.isEmpty)
             // Whole rows: the backend's are as they were, and the local changes stay.
             #expect(text(try await world.remote("a")) == "a")
             #expect(text(try await world.remote("b")) == "b")
@@ -86,7 +86,7 @@ import Testing
         try await world.elsewhere("PATCH", "a", #"{"text":"c"}"#)
         try await world.elsewhere("PATCH", "b", #"{"rank":2}"#)
         _ = await world.engine.push()
-        for conflict in try await world.store.conflicts(after: nil, limit: 9).items {
+        for conflict in try await world.store.lists.conflicts(after: nil, limit: 9).items {
             _ = try await world.store.resolve(conflict.id, revision: conflict.revision, .mine)
         }
         for _ in 0..<3 {

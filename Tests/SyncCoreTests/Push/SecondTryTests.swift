@@ -56,7 +56,7 @@ import Testing
         let refused = try #require(try await world.open().first)
         #expect(refused.state == .quarantined && refused.attempts == 2)
         #expect(refused.reason?.contains("FOREIGN KEY") == true)
-        let history = try await world.store.history(after: nil, limit: 50).items
+        let history = try await world.store.lists.history(after: nil, limit: 50).items
         #expect(history.filter { $0.kind == .quarantined }.count == 1)
         #expect(try await world.store.ledger().refusals == 1)
     }
@@ -85,7 +85,7 @@ import Testing
         let refused = try #require(try await world.open().first)
         #expect(refused.state == .quarantined && refused.attempts == 2)
         #expect(refused.reason?.contains("FOREIGN KEY") == true)
-        let history = try await world.store.history(after: nil, limit: 50).items
+        let history = try await world.store.lists.history(after: nil, limit: 50).items
         #expect(history.filter { $0.kind == .quarantined }.count == 1)
     }
 

@@ -160,7 +160,7 @@ import Testing
         #expect(first.fields.map(\.overlaps) == [false, false, true])
         #expect(first.proposed?.text == #"{"x":2,"y":3,"z":3}"#)
         try await fixture.update("a", #"{"x":7}"#)
-        let again = try #require(try await fixture.store.conflict(first.id))
+        let again = try #require(try await fixture.store.lists.conflict(first.id))
         #expect(again.revision > first.revision && again.mine?.text == #"{"x":7,"y":1,"z":2}"#)
         guard case .item(_, state: .conflict) = fixture.get(try ItemID("a")) else {
             throw World.Failure("the item must say that it is in conflict")
@@ -176,7 +176,7 @@ import Testing
         try await fixture.settle(sent.seq, .conflict(server: theirs, reason: "Changed."))
         let chain = try await fixture.chain("a")
         #expect(chain.map(\.kind) == [.delete] && chain[0].state == .conflict)
-        #expect(try await fixture.store.conflict(chain[0].id)?.mineDeleted == true)
+        #expect(try await fixture.store.lists.conflict(chain[0].id)?.mineDeleted == true)
     }
 
     @Test func `a disjoint merge starts from the backend's row and is due again`() async throws {
@@ -249,9 +249,9 @@ import Testing
         _ = try await fixture.send()
         let store = try fixture.reopened()
         let operation = try #require(
-            try await store.operations(OperationFilter(), after: nil, limit: 9).items.first)
+            try await store.lists.operations(OperationFilter(), after: nil, limit: 9).items.first)
         #expect(operation.state == .unknown && operation.maybeApplied)
-        let detail = try #require(try await store.operation(operation.id))
+        let detail = try #require(try await store.lists.operation(operation.id))
         #expect(detail.attempts.map(\.outcome) == ["unknown"])
         #expect(try await store.ledger().balances)
     }

@@ -32,7 +32,7 @@ import Testing
     ) async throws {
         let chain = try await fixture.chain("a")
         #expect(chain.map(\.state) == [.conflict] && chain.map(\.kind) == [kind])
-        let conflict = try #require(try await fixture.store.conflict(chain[0].id))
+        let conflict = try #require(try await fixture.store.lists.conflict(chain[0].id))
         #expect(conflict.base?.text == #"{"title":"milk","note":"n","done":true}"#)
         #expect(conflict.mine?.text == mine && conflict.server?.text == theirs)
         let row = try #require(try await fixture.row("a"))
@@ -119,7 +119,7 @@ import Testing
             #expect(chain.map(\.state) == [.queued] && chain[0].baseVersion == "v22")
             #expect(chain[0].payload?.text == #"{"title":"mine"}"#)
             // The replaced value of the other writer stays in history.
-            let merged = try await fixture.store.history(after: nil, limit: 9).items
+            let merged = try await fixture.store.lists.history(after: nil, limit: 9).items
                 .filter { $0.kind == .merged }
             #expect(
                 merged.map { $0.before?.text }
@@ -195,7 +195,7 @@ import Testing
             again.seq, .applied(row: answer, RowOrigin(isOwnAnswer: true)))
         chain = try await fixture.chain("a")
         #expect(chain.map(\.state) == [.conflict])
-        let conflict = try #require(try await fixture.store.conflict(chain[0].id))
+        let conflict = try #require(try await fixture.store.lists.conflict(chain[0].id))
         #expect(conflict.fields.map(\.name) == ["title"] && conflict.fields[0].overlaps)
         #expect(conflict.mine?.text == #"{"title":"mine","note":"theirs","done":true}"#)
     }

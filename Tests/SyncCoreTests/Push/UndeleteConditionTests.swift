@@ -102,7 +102,7 @@ import Testing
         #expect(try await world.open().isEmpty)
         #expect(try await world.row("a")?.deleted == true)
         // A person's undo brings it back.
-        let history = try await world.store.history(after: nil, limit: 10).items
+        let history = try await world.store.lists.history(after: nil, limit: 10).items
         let entry = try #require(history.first { $0.undoable && $0.after == nil })
         _ = try await world.store.undo(entry.id).outcome
         _ = await world.engine.push()

@@ -44,7 +44,8 @@ import Testing
         if case .both = choice.resolution {
             #expect(ledger.discarded == 1 && ledger.queue.queued == 1)
             let copy = try #require(
-                try await store.operations(OperationFilter(), after: nil, limit: 9).items.first)
+                try await store.lists.operations(OperationFilter(), after: nil, limit: 9).items
+                    .first)
             #expect(copy.kind == .insert && copy.itemID != "a")
         }
     }
@@ -54,13 +55,13 @@ import Testing
         let operation = try await fixture.conflict()
         _ = try await store.resolve(
             operation.id, revision: operation.revision, choice.resolution)
-        let history = try await store.history(after: nil, limit: 50).items
+        let history = try await store.lists.history(after: nil, limit: 50).items
         let entry = try #require(history.first { $0.kind == .resolved })
         #expect(entry.actor == .person)
         let outcome = try await store.undo(entry.id).outcome
         guard case .done(let again?) = outcome else { throw World.Failure("\(outcome)") }
         // The conflict is open again, with all three versions and nothing to send.
-        let before = try #require(try await store.conflict(again.id))
+        let before = try #require(try await store.lists.conflict(again.id))
         #expect(before.base?.text == #"{"x":1,"y":1,"z":1}"#)
         #expect(before.mine?.text == #"{"x":2,"y":1,"z":2}"#)
         #expect(before.server?.text == #"{"x":1,"y":3,"z":3}"#)
@@ -203,11 +204,11 @@ import Testing
         #expect(outcome == BulkResult(matched: 0))
         outcome = try await store.bulk(.resolve(.server), OperationFilter(), dryRun: true)
         #expect(outcome == BulkResult(matched: 1, dryRun: true))
-        #expect(try await store.conflict(first.id) != nil)
+        #expect(try await store.lists.conflict(first.id) != nil)
         outcome = try await store.bulk(.resolve(.server), OperationFilter(), dryRun: false)
         #expect(outcome == BulkResult(matched: 1, changed: 1))
-        #expect(try await store.conflict(first.id) == nil)
-        let history = try await store.history(after: nil, limit: 9).items
+        #expect(try await store.lists.conflict(first.id) == nil)
+        let history = try await store.lists.history(after: nil, limit: 9).items
         #expect(history.contains { $0.kind == .resolved && $0.operationID == first.id })
     }
 

@@ -11,7 +11,7 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     private func open() async throws -> [String] {
-        try await store.operations(OperationFilter(), limit: 100).items.map(\.itemID)
+        try await store.lists.operations(OperationFilter(), limit: 100).items.map(\.itemID)
     }
 
     @Test func `a bulk action goes part by part from the latest and is taken back whole`()
@@ -38,7 +38,7 @@ import Testing
     @Test func `conflicts are decided part by part, and each part names its own`() async throws {
         for id in ["a", "b", "c"] { _ = try await fixture.conflict(id) }
         try await fixture.insert("other")
-        let mine = try await store.conflicts(after: nil, limit: 9).items
+        let mine = try await store.lists.conflicts(after: nil, limit: 9).items
         let decidedElsewhere = try #require(mine.first { $0.itemID == "a" })
         let first = try await store.bulkPart(
             .resolve(.server), OperationFilter(), after: nil, limit: 1)
@@ -53,7 +53,9 @@ import Testing
         let undone = try await store.undoDecisions(all)
         #expect(undone.map(\.effect) == [.reopened, .reopened])
         #expect(
-            try await Set(store.conflicts(after: nil, limit: 9).items.map(\.itemID)) == ["b", "c"])
+            try await Set(store.lists.conflicts(after: nil, limit: 9).items.map(\.itemID)) == [
+                "b", "c",
+            ])
         #expect(try await fixture.chain("a").map(\.state) == [.queued])
     }
 
@@ -62,21 +64,22 @@ import Testing
             try await fixture.insert("i\(number)", #"{"text":"a_b \#(number)"}"#)
         }
         for filter in [OperationFilter(), OperationFilter(text: "A_B")] {
-            let page = try await store.operations(filter, skip: 4, limit: 3)
+            let page = try await store.lists.operations(filter, skip: 4, limit: 3)
             #expect(page.items.map(\.itemID) == ["i4", "i5", "i6"])
             #expect(page.total == 9 && page.next != nil)
-            let rest = try await store.operations(filter, after: page.next, skip: 1, limit: 3)
+            let rest = try await store.lists.operations(filter, after: page.next, skip: 1, limit: 3)
             #expect(rest.items.map(\.itemID) == ["i8"] && rest.next == nil)
         }
-        #expect(try await store.operations(OperationFilter(text: "a%b"), limit: 9).total == 0)
-        #expect(try await store.operations(OperationFilter(text: #"a\_"#), limit: 9).total == 0)
+        #expect(try await store.lists.operations(OperationFilter(text: "a%b"), limit: 9).total == 0)
+        #expect(
+            try await store.lists.operations(OperationFilter(text: #"a\_"#), limit: 9).total == 0)
     }
 
     @Test func `the operations of some items are found with what follows them`() async throws {
         for id in ["a", "b", "c"] { try await fixture.insert(id) }
         let first = try #require(try await fixture.send())
         try await fixture.update(first.itemID.text, #"{"text":"later"}"#)
-        let found = try await store.operations(
+        let found = try await store.lists.operations(
             OperationFilter(table: "TodoItem", items: ["a", "c", "unknown"]), limit: 9)
         #expect(found.items.map(\.itemID) == ["a", "c", "a"])
         #expect(found.total == 3)
@@ -125,13 +128,13 @@ import Testing
             group("Title \"d\" of 4 is taken.", 1, status: 409, since: 14, tried: 723, last: 723),
             group("No answer 5.", 1, status: nil, since: 16, tried: 824, last: 824),
         ]
-        let groups = try await store.operationGroups(OperationFilter(), limit: 9)
+        let groups = try await store.lists.operationGroups(OperationFilter(), limit: 9)
         #expect(groups.items == all && groups.total == 5)
-        let first = try await store.operationGroups(OperationFilter(), limit: 2)
+        let first = try await store.lists.operationGroups(OperationFilter(), limit: 2)
         #expect(first.items == Array(all.prefix(2)) && first.total == 5)
-        let some = try await store.operationGroups(OperationFilter(text: "rare"), limit: 9)
+        let some = try await store.lists.operationGroups(OperationFilter(text: "rare"), limit: 9)
         #expect(some.items == [all[2]] && some.total == 1)
-        let none = try await store.operationGroups(OperationFilter(states: [.done]), limit: 9)
+        let none = try await store.lists.operationGroups(OperationFilter(states: [.done]), limit: 9)
         #expect(none.items == [] && none.total == 0)
         // What a group names as its reason, status and state selects the group and nothing else.
         let members = [["i1", "i3", "i4"], ["i2", "i5"], ["i0"], ["i6"], ["i7"]]
@@ -139,9 +142,9 @@ import Testing
             let filter = OperationFilter(
                 states: [group.state], reason: group.reason,
                 status: group.status.map(OperationFilter.LastStatus.code) ?? .noAnswer)
-            let found = try await store.operations(filter, limit: 9)
+            let found = try await store.lists.operations(filter, limit: 9)
             #expect(found.items.map(\.itemID) == ids && found.total == ids.count)
-            #expect(try await store.operationGroups(filter, limit: 9).items == [group])
+            #expect(try await store.lists.operationGroups(filter, limit: 9).items == [group])
             let plan = try await store.bulk(.discard, filter, dryRun: true)
             #expect(plan.matched == ids.count)
         }
@@ -164,14 +167,14 @@ import Testing
         func ids(
             _ filter: OperationFilter, _ order: OperationOrder = .queue, skip: Int = 0
         ) async throws -> [String] {
-            let page = try await store.operations(filter, sorted: order, skip: skip, limit: 3)
+            let page = try await store.lists.operations(filter, sorted: order, skip: skip, limit: 3)
             #expect(order == .queue || page.next == nil)
             return page.items.map(\.itemID)
         }
         #expect(try await ids(OperationFilter(before: third)) == ["i0", "i1"])
         #expect(try await ids(OperationFilter(attempts: 1)) == ["i0", "i1"])
         #expect(try await ids(OperationFilter(status: .noAnswer)) == ["i2", "i3"])
-        #expect(try await store.operations(OperationFilter(attempts: 1), limit: 1).total == 2)
+        #expect(try await store.lists.operations(OperationFilter(attempts: 1), limit: 1).total == 2)
         for text in [nil, "i"] {
             let filter = OperationFilter(text: text)
             #expect(try await ids(filter, .newest) == ["i3", "i2", "i1"])

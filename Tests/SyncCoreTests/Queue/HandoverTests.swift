@@ -45,7 +45,7 @@ import Testing
         }
 
         func open(_ store: Store) async throws -> [OperationSummary] {
-            try await store.operations(
+            try await store.lists.operations(
                 OperationFilter(states: OperationState.open), after: nil, limit: 100
             ).items
         }

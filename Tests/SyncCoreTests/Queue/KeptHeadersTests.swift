@@ -49,7 +49,7 @@ import Testing
         let kept = try await reopened.read { try $0.queue.operation(id: id)?.headers }
         #expect(kept == fields(["X-Tenant": "näh \"1\"", "X-Way": "one", "X-Way": "two"]))
         #expect(
-            try await reopened.operation(id)?.headers
+            try await reopened.lists.operation(id)?.headers
                 == ["X-Tenant: näh \"1\"", "X-Way: one", "X-Way: two"])
     }
 
@@ -97,11 +97,11 @@ import Testing
         try await fixture.push { _ in .conflict(server: server, reason: "Changed.") }
         let conflict = try #require(try await fixture.chain("a").first)
         _ = try await store.resolve(conflict.id, revision: conflict.revision, .both)
-        let open = try await store.operations(
+        let open = try await store.lists.operations(
             OperationFilter(states: OperationState.open), after: nil, limit: 9
         ).items
         let copy = try #require(open.first)
         #expect(copy.kind == .insert && open.count == 1)
-        #expect(try await store.operation(copy.id)?.headers == ["X-Tenant: north"])
+        #expect(try await store.lists.operation(copy.id)?.headers == ["X-Tenant: north"])
     }
 }

@@ -77,7 +77,7 @@ import Testing
     static func settle(
         _ fixture: StoreFixture, _ random: inout Random, _ columns: String
     ) async throws -> String {
-        let sending = try await fixture.store.operations(
+        let sending = try await fixture.store.lists.operations(
             OperationFilter(states: [.sending]), after: nil, limit: 9)
         guard let operation = sending.items.first else { return "nothing on its way" }
         let deleted = operation.kind == .delete || random.pick([true, false, false])
@@ -104,7 +104,8 @@ import Testing
     static func act(
         _ fixture: StoreFixture, _ random: inout Random, _ columns: String
     ) async throws -> String {
-        let open = try await fixture.store.operations(OperationFilter(), after: nil, limit: 50)
+        let open = try await fixture.store.lists.operations(
+            OperationFilter(), after: nil, limit: 50)
         guard !open.items.isEmpty else { return "nothing open" }
         let operation = random.pick(open.items)
         let edit = try Columns(parsing: columns)
@@ -115,7 +116,7 @@ import Testing
             return
                 "edit \(try await fixture.store.edit(operation.id, revision: operation.revision, columns: edit))"
         case 3:
-            let history = try await fixture.store.history(after: nil, limit: 20)
+            let history = try await fixture.store.lists.history(after: nil, limit: 20)
             return "undo \(try await fixture.store.undo(random.pick(history.items).id).outcome)"
         default:
             let resolution = random.pick([

@@ -28,7 +28,7 @@ import Testing
         #expect(try await store.withdraw(id, isWaiting: false))
         #expect(try await fixture.row("a")?.deleted == true)
         try await expectBalance(discarded: 1, open: 0)
-        let entry = try await store.history(after: nil, limit: 9).items.first
+        let entry = try await store.lists.history(after: nil, limit: 9).items.first
         #expect(entry?.kind == .discarded && entry?.actor == .engine)
         try await fixture.insert("a", #"{"text":"better"}"#)
         #expect(try await fixture.row("a")?.columns.text == #"{"text":"better"}"#)

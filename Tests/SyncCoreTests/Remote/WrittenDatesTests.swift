@@ -90,7 +90,7 @@ import Testing
         try await fixture.pull(fixture.remote("a", Self.there, version: "v1"))
         try await fixture.update("a", Self.due)
         _ = try await fixture.store.discard(try #require(try await fixture.chain("a").first?.id))
-        let entries = try await fixture.store.history(after: nil, limit: 9).items
+        let entries = try await fixture.store.lists.history(after: nil, limit: 9).items
         let discarded = try #require(entries.first { $0.kind == .discarded && $0.undoable })
         _ = try await fixture.store.undo(discarded.id).outcome
         let chain = try await fixture.chain("a")
@@ -107,7 +107,7 @@ import Testing
             let row = try fixture.remote("a", Self.due, version: "v22")
             try await fixture.push { _ in .applied(row: row, RowOrigin(isOwnAnswer: true)) }
         }
-        let entries = try await fixture.store.history(after: nil, limit: 9).items
+        let entries = try await fixture.store.lists.history(after: nil, limit: 9).items
         _ = try await fixture.store.undo(try #require(entries.first { $0.kind == .write }).id)
             .outcome
         #expect(try await fixture.row("a")?.visible == Columns(stored: Self.there))
@@ -124,7 +124,7 @@ import Testing
         let found = try await world.store.firstConflict()
         _ = try await world.store.resolve(found.id, revision: found.revision, .mine)
         #expect(try await world.open().map(\.kind) == [.undelete, .update])
-        let entries = try await world.store.history(after: nil, limit: 9).items
+        let entries = try await world.store.lists.history(after: nil, limit: 9).items
         _ = try await world.store.undo(try #require(entries.first { $0.kind == .resolved }).id)
             .outcome
         #expect(try await world.open().map(\.state) == [.conflict])

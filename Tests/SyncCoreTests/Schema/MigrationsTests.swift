@@ -98,7 +98,7 @@ import Testing
         let before = try rows(file)
         #expect(throws: StorageError.self) { try Migrations.present.run(on: file) }
         for opening in [
-            { _ = try fixture.reopened() }, { _ = try Store.verify(at: fixture.path) },
+            { _ = try fixture.reopened() }, { _ = try StoreOnDisk(at: fixture.path).verify() },
         ] {
             #expect {
                 try opening()

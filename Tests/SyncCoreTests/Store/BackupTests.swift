@@ -13,22 +13,24 @@ import Testing
     init() throws { fixture = try StoreFixture() }
 
     @available(*, noasync)
-    private func verify(_ path: String) throws -> StoreContents { try Store.verify(at: path) }
+    private func verify(_ path: String) throws -> StoreContents {
+        try StoreOnDisk(at: path).verify()
+    }
 
     @available(*, noasync)
     private func copyFile(to path: String) throws {
-        _ = try Store.backup(of: fixture.path, to: path)
+        _ = try StoreOnDisk(at: fixture.path).backup(to: path)
     }
 
     /// The result of a dry run, which must equal the result of the restore.
     @available(*, noasync)
     private func rehearsed(_ path: String) throws -> StoreContents {
-        try Store.rehearseRestore(of: path, clock: fixture.clock)
+        try StoreOnDisk(at: path).rehearseRestore(clock: fixture.clock)
     }
 
     @available(*, noasync)
     private func restored(_ path: String) throws -> StoreContents {
-        try Store.restore(path, to: fixture.path, clock: fixture.clock)
+        try StoreOnDisk(at: fixture.path).restore(path, clock: fixture.clock)
     }
 
     @Test func `a backup is a complete store that only its owner can read`() async throws {
@@ -168,7 +170,7 @@ import Testing
         try world.store.close()
         try put(path, inPlaceOf: world)
         let (store, engine) = try world.reborn()
-        let open = try await store.operations(OperationFilter(), after: nil, limit: 9).items
+        let open = try await store.lists.operations(OperationFilter(), after: nil, limit: 9).items
         #expect(open.map(\.state) == [.unknown, .unknown, .unknown])
         let run = await engine.sync()
         #expect(run.state == .complete, "\(run)")
@@ -363,6 +365,6 @@ import Testing
     }
 
     private func put(_ path: String, inPlaceOf world: World) throws {
-        _ = try Store.restore(path, to: world.folder + "/store.sqlite", clock: world.clock)
+        _ = try StoreOnDisk(at: world.folder + "/store.sqlite").restore(path, clock: world.clock)
     }
 }

@@ -52,7 +52,7 @@ import Testing
             .quarantined(reason: "no", maybeApplied: false)
         }
         #expect(state == .quarantined)
-        let items = try await fixture.store.operations(
+        let items = try await fixture.store.lists.operations(
             OperationFilter(), after: nil, limit: 1
         ).items
         let first = try #require(items.first)
@@ -67,17 +67,19 @@ import Testing
         async throws
     {
         let fixture = try fixture()
-        try await fixture.store.proveWritable()
+        try await fixture.store.health.proveWritable()
         _ = try await fill(fixture)
-        #expect(fixture.store.roomWarning != nil)
-        await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
+        #expect(fixture.store.health.roomWarning != nil)
+        await #expect(throws: StoreError.self) { try await fixture.store.health.proveWritable() }
         _ = try await fixture.push { _ in .quarantined(reason: "no", maybeApplied: false) }
         // The push has written more than one operation holds, so more than one is given up.
-        let items = try await fixture.store.operations(OperationFilter(), after: nil, limit: 10)
-            .items
+        let items = try await fixture.store.lists.operations(
+            OperationFilter(), after: nil, limit: 10
+        )
+        .items
         for item in items { _ = try await fixture.store.discard(item.id, revision: item.revision) }
-        #expect(fixture.store.roomWarning == nil)
-        try await fixture.store.proveWritable()
+        #expect(fixture.store.health.roomWarning == nil)
+        try await fixture.store.health.proveWritable()
     }
 
     @Test func `a preview that the budget refuses removes nothing`() async throws {

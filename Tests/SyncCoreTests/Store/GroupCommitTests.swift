@@ -113,7 +113,7 @@ import Testing
         #expect(try await fixture.row("bad") == nil)
         let ledger = try await fixture.store.ledger()
         #expect(ledger.accepted == 1 && ledger.balances)
-        #expect(try await fixture.store.check().isEmpty)
+        #expect(try await fixture.store.health.check().isEmpty)
     }
 
     @Test func `an answered write is in the file without a close`() async throws {
@@ -129,7 +129,7 @@ import Testing
             ids: StoreFixture.SeededIDs(2), workers: 1)
         #expect(try await store.ledger().accepted == 1)
         #expect(try await store.tables().first?.items == 1)
-        #expect(try await store.check().isEmpty)
+        #expect(try await store.health.check().isEmpty)
     }
 
     @Test func `a full disk is reported, and nothing of the group is written`() async throws {
@@ -154,11 +154,11 @@ import Testing
         async throws
     {
         try await fixture.insert("a")
-        try await fixture.store.proveWritable()
+        try await fixture.store.health.proveWritable()
         try await fixture.store.write { try $0.db.database.execute(sql: "PRAGMA query_only = 1") }
         let body = ItemBody(id: try ItemID("b"), columns: Columns())
         #expect(await fixture.write(.insert(body)) == .readOnly)
-        await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
+        await #expect(throws: StoreError.self) { try await fixture.store.health.proveWritable() }
         guard case .item = fixture.get(try ItemID("a")) else {
             throw World.Failure("what is there cannot be read")
         }

@@ -42,11 +42,11 @@ import Testing
     // A restore blocks its thread, so these helpers are synchronous.
 
     private func restore(to path: String, replacing: String? = nil) throws {
-        _ = try Store.restore(backup, to: path, replacing: replacing, clock: fixture.clock)
+        _ = try StoreOnDisk(at: path).restore(backup, replacing: replacing, clock: fixture.clock)
     }
 
     private func put(_ path: String, inPlaceOf world: World) throws {
-        _ = try Store.restore(path, to: world.folder + "/store.sqlite", clock: world.clock)
+        _ = try StoreOnDisk(at: world.folder + "/store.sqlite").restore(path, clock: world.clock)
     }
 
     private func opened(_ path: String) throws -> Store {

@@ -121,7 +121,7 @@ import Testing
         #expect((2...6).contains(texts.count))
         #expect(texts.prefix(2) == ["i0", "i19"])
         let open = try #require(try await world.open().first)
-        let detail = try #require(try await store.operation(open.id))
+        let detail = try #require(try await store.lists.operation(open.id))
         #expect(detail.attempts.count == 1)
         #expect(try await count("attempts", in: store) < 20)
         let again = try await store.read { try ByteBudget(transaction: $0).cut(limits) }
@@ -149,7 +149,7 @@ import Testing
         world.clock.advance(by: .seconds(3600))
         _ = await world.engine.push()
         let done = try #require(try await world.operations([.done]).first)
-        let detail = try #require(try await world.store.operation(done.id))
+        let detail = try #require(try await world.store.lists.operation(done.id))
         let writes = detail.attempts.filter { $0.method == "POST" }
         try #require(writes.count == 2)
         #expect(writes[0].requestBody != nil && !writes[0].requestHeaders.isEmpty)
@@ -165,7 +165,7 @@ import Testing
         for number in 0..<50 { try await world.insert("i\(number)", #"{"text":"\#(long)"}"#) }
         _ = await world.engine.push()
         try await world.delete("i7")
-        let usage = try await world.store.usage(logBytes: 4096)
+        let usage = try await world.store.health.usage(logBytes: 4096)
         let pages = try await world.store.read {
             (try $0.integer("PRAGMA page_count") ?? 0) * (try $0.integer("PRAGMA page_size") ?? 0)
         }
