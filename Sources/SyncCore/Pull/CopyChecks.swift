@@ -4,7 +4,7 @@ import TablesProtocol
 /// What comparisons of a table with the backend have found, and how far the present one is. Schema.sql explains
 /// the fields.
 struct CopyCheck: Sendable, Hashable {
-    let tableID: Int64
+    private(set) var tableID: Int64
     var checkedAt: Instant
     var comparedAt: Instant?
     var surplus = 0
@@ -35,6 +35,17 @@ struct CopyCheck: Sendable, Hashable {
         faults += 1
         if isSure || faults >= SyncLimits.faultyComparisons { self.objection = objection }
     }
+}
+
+extension CopyCheck: Stored {
+    static let stored = StoredColumns<CopyCheck>(
+        "copy_checks", blank: CopyCheck(tableID: 0, at: .earliest),
+        [
+            .init("table_id", \.tableID, .key), .init("checked_at", \.checkedAt),
+            .init("compared_at", \.comparedAt), .init("surplus", \.surplus),
+            .init("begun", \.begun), .init("last_id", \.lastID), .init("found", \.found),
+            .init("mended", \.mended), .init("faults", \.faults), .init("objection", \.objection),
+        ])
 }
 
 /// How many rows differed that no pull would have shown, by what was wrong with them here.
@@ -69,34 +80,16 @@ struct CopyDrift: Sendable, Hashable {
 struct CopyChecks: InTransaction {
     let transaction: Transaction
 
-    private static let columns = """
-        table_id, checked_at, compared_at, surplus, begun, last_id, found, mended, faults, objection
-        """
-
     /// What is known of a table; nothing before its first check.
     func check(of table: TableRecord) throws -> CopyCheck {
         let known = try transaction.first(
-            "SELECT \(Self.columns) FROM copy_checks WHERE table_id = ?", [table.id]
-        ) { row in
-            var check = CopyCheck(tableID: row[0], at: Instant(milliseconds: row[1]))
-            check.comparedAt = (row[2] as Int64?).map { Instant(milliseconds: $0) }
-            (check.surplus, check.begun, check.lastID, check.found) = (
-                row[3], row[4], row[5], row[6]
-            )
-            (check.mended, check.faults, check.objection) = (row[7], row[8], row[9])
-            return check
-        }
+            "SELECT \(CopyCheck.stored.names) FROM copy_checks WHERE table_id = ?", [table.id],
+            CopyCheck.init)
         return known ?? CopyCheck(tableID: table.id, at: transaction.now)
     }
 
     func save(_ check: CopyCheck) throws {
-        try transaction.run(
-            "REPLACE INTO copy_checks(\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                check.tableID, check.checkedAt.milliseconds, check.comparedAt?.milliseconds,
-                check.surplus, check.begun, check.lastID, check.found, check.mended, check.faults,
-                check.objection,
-            ])
+        try transaction.run(CopyCheck.stored.replace, CopyCheck.stored.inserted(check))
         if check.begun == nil {
             try transaction.run("DELETE FROM listed_ids WHERE table_id = ?", [check.tableID])
         }

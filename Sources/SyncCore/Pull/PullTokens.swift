@@ -3,7 +3,7 @@ import TablesProtocol
 
 /// The pull token of one table, query id and filter.
 struct PullToken: Sendable, Hashable {
-    let rowID: Int64
+    fileprivate(set) var rowID: Int64
     /// The backend's own text of the last row's updatedAt; nil before the first row.
     var updatedAt: String?
     var lastID: String?
@@ -23,6 +23,20 @@ struct PullToken: Sendable, Hashable {
     var deletionsAfter: Instant?
 }
 
+extension PullToken: Stored {
+    static let stored = StoredColumns<PullToken>(
+        "tokens", blank: PullToken(rowID: 0, isComplete: false),
+        [
+            .init("id", \.rowID, .assigned), .init("updated_at", \.updatedAt),
+            .init("last_id", \.lastID), .init("is_complete", \.isComplete),
+            .init("last_run_at", \.lastRunAt), .init("is_settled", \.isSettled),
+            .init("look_back", \.lookBack), .init("seen_at", \.seenAt),
+            .init("deletions_after", get: \.deletionsAfter?.ticks) { token, ticks in
+                token.deletionsAfter = ticks.map { Instant(ticks: $0) }
+            },
+        ])
+}
+
 /// The pull tokens, and the items that each query returned: `tokens` and `members`.
 struct PullTokens {
     let transaction: Transaction
@@ -39,19 +53,9 @@ struct PullTokens {
             """, [table.id, queryID, filterHash])
         let token = try transaction.first(
             """
-            SELECT id, updated_at, last_id, is_complete, last_run_at, is_settled, look_back, seen_at,
-              deletions_after
-            FROM tokens
+            SELECT \(PullToken.stored.names) FROM tokens
             WHERE table_id = ? AND query_id = ? AND filter_hash = ?
-            """, [table.id, queryID, filterHash]
-        ) { row in
-            PullToken(
-                rowID: row[0], updatedAt: row[1], lastID: row[2], isComplete: row[3],
-                lastRunAt: (row[4] as Int64?).map { Instant(milliseconds: $0) }, isSettled: row[5],
-                lookBack: row[6],
-                seenAt: (row[7] as Int64?).map { Instant(milliseconds: $0) },
-                deletionsAfter: (row[8] as Int64?).map { Instant(ticks: $0) })
-        }
+            """, [table.id, queryID, filterHash], PullToken.init)
         guard let token else { throw StoreError.failed("No token was made.") }
         return token
     }
@@ -60,19 +64,7 @@ struct PullTokens {
         try token(table, queryID: request.queryID ?? "", filterHash: request.filterHash)
     }
 
-    func save(_ token: PullToken) throws {
-        try transaction.run(
-            """
-            UPDATE tokens SET updated_at = ?, last_id = ?, is_complete = ?, last_run_at = ?,
-              is_settled = ?, look_back = ?, seen_at = ?, deletions_after = ?
-            WHERE id = ?
-            """,
-            [
-                token.updatedAt, token.lastID, token.isComplete, token.lastRunAt?.milliseconds,
-                token.isSettled, token.lookBack, token.seenAt?.milliseconds,
-                token.deletionsAfter?.ticks, token.rowID,
-            ])
-    }
+    func save(_ token: PullToken) throws { try transaction.update(token) }
 
     /// Whether a token is still stored. A purge, the removal of its table and a full store remove it.
     func exists(_ token: PullToken) throws -> Bool {

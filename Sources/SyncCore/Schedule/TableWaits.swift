@@ -65,24 +65,19 @@ struct TableWaits {
     /// The numbers of the tables of which nothing is sent now: both. Its parameter is the present time.
     static let restingTables =
         "(SELECT id FROM \(putOffTables) UNION ALL SELECT id FROM \(pausedTables))"
-    private static let columns =
-        "reason, since, failures, until, not_before, method, path, status, failed_at"
 
     /// A table's wait, which may be over; nil if its last request did not fail.
     func wait(_ kind: TableWait.Kind, of table: TableName) throws -> TableWait? {
         try transaction.first(
-            "SELECT \(Self.columns) FROM table_waits WHERE name_key = ? AND kind = ?",
-            [table.key, kind.rawValue], TableWait.init)
+            "SELECT \(WaitRow.stored.names) FROM table_waits WHERE name_key = ? AND kind = ?",
+            [table.key, kind.rawValue], WaitRow.init)?.wait
     }
 
     func all(_ kind: TableWait.Kind) throws -> [Int64: TableWait] {
-        let found: [(Int64, TableWait)] = try transaction.all(
-            """
-            SELECT \(Self.columns), tables.id FROM table_waits JOIN tables USING (name_key)
-            WHERE table_waits.kind = ?
-            """, [kind.rawValue]
-        ) { ($0[9], TableWait($0)) }
-        return Dictionary(uniqueKeysWithValues: found)
+        let found = try transaction.all(
+            "SELECT \(WaitRow.listed.names) FROM table_waits JOIN tables USING (name_key) WHERE kind = ?",
+            [kind.rawValue], WaitRow.listed.read)
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.tableID, $0.wait) })
     }
 
     /// The pull that is due first after a failure; nil if none is put off.
@@ -105,16 +100,8 @@ struct TableWaits {
     ) throws -> TableWait {
         let wait = TableWait.after(
             failure, try self.wait(kind, of: table), now: transaction.now, random: random)
-        try transaction.run(
-            """
-            REPLACE INTO table_waits(name_key, kind, \(Self.columns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                table.key, kind.rawValue, wait.reason, wait.since.milliseconds, wait.failures,
-                wait.until.milliseconds, wait.notBefore?.milliseconds, wait.request?.method,
-                wait.request?.path, wait.request?.status, wait.request?.at.milliseconds,
-            ])
+        let row = WaitRow(table: table.key, kind: kind, wait: wait)
+        try transaction.run(WaitRow.stored.replace, WaitRow.stored.inserted(row))
         transaction.events.emit(.status, table: table)
         return wait
     }
@@ -153,17 +140,35 @@ struct TableWaits {
     }
 }
 
-extension TableWait {
-    fileprivate init(_ row: StatementRow) {
-        let method: String? = row[5]
-        let path: String? = row[6]
-        let failedAt: Int64? = row[8]
-        self.init(
-            reason: row[0], since: Instant(milliseconds: row[1]), failures: row[2],
-            until: Instant(milliseconds: row[3]),
-            notBefore: (row[4] as Int64?).map { Instant(milliseconds: $0) })
-        guard let method, let path, let failedAt else { return }
-        request = FailedRequest(
-            method: method, path: path, status: row[7], at: Instant(milliseconds: failedAt))
-    }
+/// A wait as it is stored.
+private struct WaitRow: Stored {
+    var table: String
+    var kind: TableWait.Kind
+    var wait: TableWait
+    /// The number of the table; in ``listed`` rows.
+    var tableID: Int64 = 0
+
+    static let stored = StoredColumns<WaitRow>(
+        "table_waits",
+        blank: WaitRow(
+            table: "", kind: .push,
+            wait: TableWait(reason: "", since: .earliest, failures: 0, until: .earliest)),
+        [
+            .init("name_key", \.table, .key), .init("kind", \.kind, .key),
+            .init("reason", \.wait.reason), .init("since", \.wait.since),
+            .init("failures", \.wait.failures), .init("until", \.wait.until),
+            .init("not_before", \.wait.notBefore),
+            .init("method", get: \.wait.request?.method) { row, method in
+                row.wait.request = method.map {
+                    FailedRequest(method: $0, path: "", status: nil, at: .earliest)
+                }
+            },
+            .init("path", get: \.wait.request?.path) { $0.wait.request?.path = $1 ?? "" },
+            .init("status", get: \.wait.request?.status) { $0.wait.request?.status = $1 },
+            .init("failed_at", get: \.wait.request?.at) { $0.wait.request?.at = $1 ?? .earliest },
+        ])
+    /// With the number of its table.
+    static let listed = stored.joined([.init("tables.id", \.tableID, .joined)])
 }
+
+extension TableWait.Kind: ColumnValue {}
