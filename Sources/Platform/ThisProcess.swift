@@ -53,5 +53,5 @@ package enum LoginUsers {
 
 package enum Version {
     /// As `understudy --version` prints it.
-    package static let text = "0.1.0"
+    package static let text = "1.0.0"
 }

@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
   curl_slist_append(fields, "ZUMO-API-VERSION: 2.0.0");
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "understudy/0.1.0");
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, "understudy/1.0.0");
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
 
   char url[1024];

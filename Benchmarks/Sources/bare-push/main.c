@@ -134,7 +134,7 @@ static void prepare(struct transfer *t, const char *url, long number) {
   curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->fields);
   curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, t->body);
   curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE, (long)strlen(t->body));
-  curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "understudy/0.1.0");
+  curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "understudy/1.0.0");
   curl_easy_setopt(t->easy, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, discard);
   curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);

@@ -1,7 +1,7 @@
-import Platform
-package import SyncCore
 import HTTPMessage
 import HTTPTypes
+import Platform
+package import SyncCore
 import TablesProtocol
 
 /// Who may use what: sign-in of the dashboard, its sessions, and the clients' capability addresses.

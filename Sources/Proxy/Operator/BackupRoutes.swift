@@ -1,6 +1,6 @@
-import Platform
 import HTTPMessage
 import HTTPTypes
+import Platform
 import TablesProtocol
 
 /// Backups that this program makes by itself or when it is asked.

@@ -1,6 +1,6 @@
-import Platform
 import HTTPMessage
 import HTTPTypes
+import Platform
 import SyncCore
 import Synchronization
 import TablesProtocol

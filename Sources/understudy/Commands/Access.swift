@@ -1,9 +1,9 @@
-import SyncCore
 import ArgumentParser
 import HTTPMessage
 import Platform
 import Program
 import Proxy
+import SyncCore
 import TablesProtocol
 
 struct Access: AsyncParsableCommand {

@@ -1,8 +1,8 @@
-import SyncCore
 import ArgumentParser
 import Platform
 import Program
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// A command that asks the operator API for one answer and shows it.

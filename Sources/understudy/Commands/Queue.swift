@@ -67,8 +67,7 @@ struct QueueList: AskingCommand {
         try await askAndShow()
     }
 
-    func ask(_ client: OperatorClient) async throws -> Held<Page<OperationSummary>>
-    {
+    func ask(_ client: OperatorClient) async throws -> Held<Page<OperationSummary>> {
         let list = try await client.answer(QueueRoutes.list(query: page.query + selected))
         return Held(answer: list, held: try await Queue.held(list.items.map(\.state), client))
     }

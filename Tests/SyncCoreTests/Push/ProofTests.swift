@@ -142,9 +142,15 @@ import Testing
         try await world.elsewhere("PATCH", "a", #"{"note":"theirs"}"#)
         try await world.update("a", #"{"text":"mine"}"#)
         let missing = Response.json(#"{"error":"no such table"}"#, 404)
+        // The answer to the change has no row that could be taken, so the row is read back.
+        let refused = Response.json(#"{"error":"precondition failed"}"#, 412)
         world.transport.decide { request, _ in
-            let isOfTable = request.head.path?.contains("todoitem") == true
-            return isOfTable && request.head.method == .get ? .instead(missing) : nil
+            guard request.head.path?.contains("todoitem") == true else { return nil }
+            switch request.head.method {
+            case .get: return .instead(missing)
+            case .patch: return .instead(refused)
+            default: return nil
+            }
         }
         _ = await world.engine.push()
         #expect(try await world.open().map(\.state) == [.waiting])

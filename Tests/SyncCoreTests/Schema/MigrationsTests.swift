@@ -55,6 +55,15 @@ import Testing
         try file.access(Self.later.version)
     }
 
+    /// Stores of 1.0.0 have this schema. A change of it is a further migration, which opens them.
+    @Test func `the schema of the first release stays as it is`() throws {
+        let first = try #require(Self.first.first)
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
+        for byte in first.sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        #expect(first.version == 9)
+        #expect(String(hash, radix: 16) == "bae34c6e693bd94b")
+    }
+
     @Test func `a later migration keeps all rows`() async throws {
         let fixture = try await filled()
         defer { withExtendedLifetime(fixture) {} }
