@@ -172,7 +172,7 @@ enum HostSyntax {
                 && isPort(bytes[end...])
         }
         guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
-        let address = host[..<end].dropFirst()
+        let address = Substring(bytes[..<end].dropFirst())
         return address.utf8.contains(UInt8(ascii: ":"))
             && SocketAddress(host: String(address), port: 0) != nil
             && isPort(bytes[end...].dropFirst())

@@ -22,6 +22,8 @@ package enum Limits {
     /// Bytes of all request bodies of a backend in memory at once. Its custom API accepts one of
     /// 100 MiB.
     package static let backendBodiesBytes = 256 << 20
+    /// Bytes of the `Link` in the head of a backend's answer: the request's target, escaped.
+    static let backendLinkBytes = 24 << 10
     /// Lines of the log that are kept for `doctor --json`.
     package static let keptLogLines = 500
     /// Columns of a progress bar in a terminal.

@@ -73,6 +73,8 @@ package actor RunningBackend {
     ) -> Server {
         var limits = HTTPServer.Limits()
         limits.bodiesBytes = Limits.backendBodiesBytes
+        // A `Link` repeats the target, and characters beyond ASCII are longer in it.
+        limits.answerHeadBytes += Limits.backendLinkBytes
         limits.changeGraceMilliseconds = Limits.backendChangeMilliseconds
         limits.eventStreams = Backend.Limits.changeFollowers
         return Server(

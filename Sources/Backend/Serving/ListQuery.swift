@@ -28,6 +28,11 @@ struct ListQuery {
         select = Self.names(in: Self.option("$select", call, profile))
         let expressions = try Self.expressions(call, profile)
         do throws(ODataError) {
+            // A filter of blanks alone is no condition, which these servers refuse.
+            for one in expressions
+            where one.name == "$filter" && one.value.allSatisfy(\.isWhitespace) {
+                _ = try Expression(parsing: one.value, generation: profile.generation)
+            }
             parsed = try TableQuery.parse(expressions, generation: profile.generation)
         } catch {
             throw Self.refusal(error, profile)

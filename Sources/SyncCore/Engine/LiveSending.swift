@@ -221,6 +221,8 @@ final class LiveSending: InEngine {
         while count > 0 {
             await withCheckedContinuation { waiters.append($0) }
         }
+        // An engine goes on whose store could not be closed.
+        cancelFlag = CancelFlag()
     }
 }
 

@@ -69,10 +69,13 @@ struct ItemQuery {
             .max { $0.count < $1.count }
     }
 
-    /// The index that would return the page in its order; nil where there is one, or none would.
-    static func missingIndex(for query: TableQuery, _ table: TableRecord) -> IndexShape? {
-        guard indexedConstants(of: query, table) == nil else { return nil }
-        return query.indexedList(spelling: { table.spellings.spelling(of: $0) })?.shape
+    /// What an index must have to return the page in its order; nil where there is one, or none would.
+    static func missingIndex(for query: TableQuery, _ table: TableRecord) -> IndexedList? {
+        guard indexedConstants(of: query, table) == nil,
+            let list = query.indexedList(spelling: { table.spellings.spelling(of: $0) }),
+            list.shape != nil
+        else { return nil }
+        return list
     }
 
     /// How many rows are left out before the page.
@@ -135,17 +138,17 @@ struct ItemQuery {
 /// Of each table the last list that looked through so many rows that it left the server's thread, and that an index
 /// would have served.
 final class SlowLists: Sendable {
-    private let missing = Mutex<[Int64: IndexShape]>([:])
+    private let missing = Mutex<[Int64: IndexedList]>([:])
 
-    /// - Parameter index: what would have served the list; nil for nothing.
-    func note(_ index: IndexShape?, in table: TableRecord) {
-        if let index { missing.withLock { $0[table.id] = index } }
+    /// - Parameter list: nil for a list that no index would have served.
+    func note(_ list: IndexedList?, in table: TableRecord) {
+        if let list { missing.withLock { $0[table.id] = list } }
     }
 
     /// What the operator is told; nil where there is nothing to tell, or the index is there.
     func sentence(on table: TableRecord) -> String? {
-        guard let index = missing.withLock({ $0[table.id] }),
-            !table.indexes.contains(where: { $0.shape == index })
+        guard let list = missing.withLock({ $0[table.id] }), let index = list.shape,
+            !table.indexes.contains(where: { list.constants(in: $0.shape) != nil })
         else { return nil }
         return "A list of it looked through many rows. An index by \(index.text) would serve it."
     }

@@ -16,6 +16,7 @@ struct PullEnd: Sendable {
     /// Ends the pull because the store could not be written.
     mutating func fail(_ error: StoreError) {
         (report.error, stop) = (error.description, .store(error.description))
+        tableFailure = nil
     }
 
     /// Takes note of an answer that is no list.

@@ -88,19 +88,29 @@ struct PushSubject: Sendable {
     /// Whether the body of a conflict is proven to be the backend's row, so that it need not be read.
     ///
     /// 1. It has the item's id and a version, and is none that a push has replaced, as a copy that lags behind has it.
-    /// 2. It lacks no column of the base, so it is no part of a row. A delete needs no column of a deleted row.
-    /// 3. A delete sends no item, so its body is no echo.
-    /// 4. Servers answer 409 with the client's own item. After 412 to a request with a version, the body has another
-    ///    version, and in a column that was sent another value: else it may be an echo beside the present version. No
-    ///    echo is deleted.
+    /// 2. A delete sends no item, so its body is no echo. It lacks no value of the base, unless it is deleted.
+    /// 3. Servers answer 409 with the client's own item. After 412 to a request with a version, the body has another
+    ///    version and a time, which no request has.
+    /// 4. It has each column of the base and of what was sent, also where that is null: else it may be a part of a row.
+    ///    It has no other column than reads have given: scripts may leave one out there.
+    /// 5. In a column that was sent it has another value: else it may be an echo beside the present version. No echo is
+    ///    deleted.
     func isProven(_ row: RemoteRow, by refused: Refused) -> Bool {
         guard let version = row.version, row.id.isLike(self.itemID), !isOlder(row, than: refused)
         else { return false }
-        let isWhole = !row.columns.lacksValue(of: base ?? Columns())
-        if self.kind == .delete { return isWhole || row.isDeleted }
-        guard isWhole, !mayHideColumns(row), self.kind != .insert, refused.status == 412,
-            !isUnconditional, let sentVersion = self.baseVersion,
+        let base = base ?? Columns()
+        if self.kind == .delete { return row.isDeleted || !row.columns.lacksValue(of: base) }
+        guard self.kind != .insert, refused.status == 412, !isUnconditional,
+            let sentVersion = self.baseVersion, row.updatedAt != nil,
             !sentVersion.utf8.elementsEqual(version.utf8)
+        else { return false }
+        let given = Set(row.columns.names.map { ExactName(lowercasing: $0) })
+        let known = Set(base.names.map { ExactName(lowercasing: $0) })
+        let needed = known.union(sent.names.map { ExactName(lowercasing: $0) })
+        guard needed.isSubset(of: given),
+            row.columns.names.allSatisfy({
+                known.contains(ExactName(lowercasing: $0)) || spellings.hasBeenRead($0)
+            })
         else { return false }
         return row.isDeleted || !mayBeEcho(row)
     }

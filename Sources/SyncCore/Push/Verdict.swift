@@ -98,7 +98,14 @@ enum Verdict {
         // The backend assigns the id, so no other row can have it.
         if subject.isAssigned { return refused.outcome }
         guard let row, subject.isProven(row, by: refused) else { return nil }
-        return found(subject, row, after: refused)
+        let outcome = found(subject, row, after: refused)
+        if subject.kind == .delete { return outcome }
+        // The body may show a column otherwise than reads do, where the backend has scripts for them. So nothing is
+        // discarded, refused or taken for applied by it.
+        switch outcome {
+        case .rebased, .conflict: return outcome
+        case .applied, .sendAgain, .postponed, .discarded, .quarantined: return nil
+        }
     }
 
     static func inconclusive(_ reason: String) -> PushOutcome {

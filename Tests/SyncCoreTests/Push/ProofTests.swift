@@ -260,17 +260,24 @@ import Testing
         #expect(conflict.server?.text == #"{"text":"theirs","note":"t"}"#)
     }
 
-    /// A body with the version that was sent, one of a part of the row, and a 409.
+    /// A body with the version that was sent, two of a part of the row, one without a time, one with a column that no
+    /// read has given, and a 409.
     @Test(arguments: [
-        (412, #"{"id":"a","text":"no","note":"n","version":"SENT"}"#),
-        (412, #"{"id":"a","text":"no","version":"NOW"}"#),
-        (409, #"{"id":"a","text":"no","note":"n","version":"NOW"}"#),
+        (412, #"{"id":"a","text":"no","note":"n","n":null,"version":"SENT","updatedAt":"TIME"}"#),
+        (412, #"{"id":"a","text":"no","n":null,"version":"NOW","updatedAt":"TIME"}"#),
+        (412, #"{"id":"a","text":"no","note":"n","version":"NOW","updatedAt":"TIME"}"#),
+        (412, #"{"id":"a","text":"no","note":"n","n":null,"version":"NOW"}"#),
+        (
+            412,
+            #"{"id":"a","text":"no","note":"n","n":null,"s":1,"version":"NOW","updatedAt":"TIME"}"#
+        ),
+        (409, #"{"id":"a","text":"no","note":"n","n":null,"version":"NOW","updatedAt":"TIME"}"#),
     ])
     func `a conflict's body that is not proven is not taken for the row`(
         status: Int, body: String
     ) async throws {
         let world = try World()
-        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        try await world.seed("a", #"{"text":"1","note":"n","n":null}"#)
         _ = await world.engine.pull(world.todo)
         let before = try #require(try await world.remote("a")?.version)
         try await world.elsewhere("PATCH", "a", #"{"note":"theirs"}"#)
@@ -278,7 +285,31 @@ import Testing
         try await world.update("a", #"{"text":"mine"}"#)
         let named = body.replacingOccurrences(of: "SENT", with: before)
             .replacingOccurrences(of: "NOW", with: now)
+            .replacingOccurrences(of: "TIME", with: "2030-01-01T00:00:00.000Z")
         world.transport.once(.instead(.json(named, status))) { $0.head.method == .patch }
+        world.transport.forget()
+        #expect(await world.engine.push().state == .complete)
+        let row = try #require(try await world.remote("a"))
+        #expect(row.columns["text"] == .string("mine") && row.columns["note"] == .string("theirs"))
+        let whole = row.columns.text
+        try await expect(world, remote: whole, local: whole, requests: ["PATCH", "GET", "PATCH"])
+    }
+
+    @Test func `a policy that discards the local change decides by a row that was read`()
+        async throws
+    {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1","note":"n"}"#)
+        _ = await world.engine.pull(world.todo)
+        _ = try await world.store.updateTable(world.todo) { $0.conflictPolicy = .server }
+        try await world.elsewhere("PATCH", "a", #"{"note":"theirs"}"#)
+        let row = try #require(try await world.remote("a"))
+        try await world.update("a", #"{"text":"mine"}"#)
+        // As a backend answers whose scripts for reads write the text otherwise than it is stored.
+        let stored =
+            #"{"id":"a","text":"one","note":"theirs","version":"\#(row.version)","#
+            + #""updatedAt":"2030-01-01T00:00:00.000Z"}"#
+        world.transport.once(.instead(.json(stored, 412))) { $0.head.method == .patch }
         world.transport.forget()
         #expect(await world.engine.push().state == .complete)
         let whole = #"{"text":"mine","note":"theirs"}"#
