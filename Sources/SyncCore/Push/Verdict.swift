@@ -103,8 +103,8 @@ enum Verdict {
         // The body may show a column otherwise than reads do, where the backend has scripts for them. So nothing is
         // discarded, refused or taken for applied by it.
         switch outcome {
-        case .rebased, .conflict: return outcome
-        case .applied, .sendAgain, .postponed, .discarded, .quarantined: return nil
+        case .rebased, .conflict, .postponed: return outcome
+        case .applied, .sendAgain, .discarded, .quarantined: return nil
         }
     }
 
