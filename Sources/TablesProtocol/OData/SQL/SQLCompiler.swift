@@ -53,7 +53,7 @@ public struct SQLCompiler: Sendable {
         condition(expression)
     }
 
-    /// What the text of each row that matches a filter has in it: `"name":` and the first character of a boolean or
+    /// What the text of each row that matches a filter has in it: `name":` and the first character of a boolean or
     /// of a number, for each of the user's columns that must be true or false. To search for that takes half the time
     /// of parsing the row, which it spares most rows that do not match. Nil where the filter has no such condition.
     ///
@@ -72,7 +72,8 @@ public struct SQLCompiler: Sendable {
     /// filter can have has none of GLOB's own characters in it.
     private static func pattern(name: String, _ value: Bool) -> String? {
         guard name.utf8.count <= Limits.searchedNameBytes else { return nil }
-        return "*\(JSONText.string(name).text):[-0-9\(value ? "t" : "f")]*"
+        // Without the name's first quote: every name and text begins with one, and the search would stop at each.
+        return "*\(JSONText.string(name).text.dropFirst()):[-0-9\(value ? "t" : "f")]*"
     }
 
     /// The terms of `ORDER BY`. The order is total, because the id is the last term.
